@@ -1,0 +1,58 @@
+# make book     build the site into _build/html
+# make test     run every test: unit, property, doctest, nbval, the book's own
+# make notebooks / serve / bench / lint / lock / clean
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+# Same bytes on every run: no hash randomisation, no thread-dependent sums.
+export PYTHONHASHSEED := 0
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+
+.PHONY: book test notebooks serve bench lint lock clean
+
+book: $(READY)
+	$(BIN)/python -m papers.build
+
+test: book lint
+	$(BIN)/python -m pytest
+
+notebooks: $(READY)
+	$(BIN)/python -m papers.notebooks
+
+serve: book
+	$(BIN)/python -m http.server --directory _build/html 8000
+
+bench: $(READY)
+	$(BIN)/python benchmarks/partition.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# One pin per package that installs on every Python the book supports; the
+# resolver then has to accept the pins on each of them.
+UV_COMPILE := $(BIN)/uv pip compile --quiet --no-header
+SUPPORTED  := 3.11 3.12 3.13 3.14
+lock: $(READY)
+	$(UV_COMPILE) pyproject.toml --all-extras --universal --python-version 3.11 \
+	    --fork-strategy fewest --no-annotate --upgrade --output-file requirements.txt
+	for version in $(SUPPORTED); do \
+	    $(UV_COMPILE) requirements.txt --python-version $$version --only-binary :all: --output-file - > /dev/null \
+	    && echo "requirements.txt resolves for Python $$version" || exit 1; \
+	done
+
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,16 @@
+"""Exact laws of decentralised training.
+
+Each module answers one question and is imported by name, so that importing
+one law does not pay for the others:
+
+- :mod:`decentral.partition`: how to cut a chain of layers across devices of
+  unequal speed.
+- :mod:`decentral.transformers`: what the layers of a decoder-only transformer
+  cost.
+- :mod:`decentral.devices`: what accelerators offer.
+"""
+
+from decentral.errors import InfeasibleError
+
+__all__ = ["InfeasibleError", "__version__"]
+__version__ = "0.1.0"

@@ -1,0 +1,84 @@
+"""Checks at the library's boundary: each error names the argument, the rule and the value."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def _breach(
+    name: str, array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], rule: str
+) -> ValueError:
+    """Name the first entry of `array` that breaks `rule`."""
+    index = np.unravel_index(int(np.argmax(bad)), array.shape)
+    where = f"{name}[{', '.join(map(str, index))}]" if index else "it"
+    return ValueError(f"{name} must be {rule}, but {where} is {array[index]}")
+
+
+def reals(name: str, value: object, *, positive: bool = False, infinite: bool = False) -> Floats:
+    """Return `value` as a non-empty array of non-negative floats, of any shape.
+
+    With `positive`, zero is refused as well; with `infinite`, +inf is allowed.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and not any(isinstance(x, str) for x in array.flat):
+            array = array.astype(float)  # Python integers beyond 64 bits
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be real numbers in a regular shape, got {value!r}") from None
+    array = array.astype(np.float64, copy=False)
+    if not array.size:
+        raise ValueError(f"{name} must have at least one entry, got shape {array.shape}")
+    least, most = array.min(), array.max()  # NaN is both
+    if not (least > 0 if positive else least >= 0):
+        good = array > 0 if positive else array >= 0
+        raise _breach(name, array, ~good, "positive" if positive else "non-negative")
+    if most == math.inf and not infinite:
+        raise _breach(name, array, np.isinf(array), "finite")
+    return array
+
+
+def vector(
+    name: str,
+    value: object,
+    *,
+    length: int | None = None,
+    positive: bool = False,
+    infinite: bool = False,
+) -> Floats:
+    """Return `value` as :func:`reals` does, in one dimension, of `length` if given."""
+    array = reals(name, value, positive=positive, infinite=infinite)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    if length is not None and array.size != length:
+        raise ValueError(f"{name} must have {length} entries, got {array.size}")
+    return array
+
+
+def scalar(name: str, value: object, *, positive: bool = False, infinite: bool = False) -> float:
+    """Return `value` as :func:`reals` does, as one number."""
+    array = reals(name, value, positive=positive, infinite=infinite)
+    if array.ndim:
+        raise ValueError(f"{name} must be a single number, got shape {array.shape}")
+    return float(array)
+
+
+def integers(name: str, value: object, *, least: int = 0) -> Ints:
+    """Return `value` as integers of at least `least`, of any shape (7.0 is 7; 7.5 is refused)."""
+    array = reals(name, value)
+    for bad, rule in (
+        (array != np.floor(array), "a whole number"),
+        (array < least, f"at least {least}"),
+        (array > 2**53, "at most 2**53"),
+    ):
+        if bad.any():
+            raise _breach(name, array, bad, rule)
+    return array.astype(np.int64)

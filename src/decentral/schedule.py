@@ -1,0 +1,88 @@
+"""How long a pipeline takes to fill, run and drain."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral._validation import Floats, integers, vector
+
+
+def makespan(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
+    r"""Time for M microbatches to pass through a pipeline, from first in to last out.
+
+    .. math:: \sum_j t_j + (M - 1) \max_j t_j
+
+    A stage works on one microbatch at a time, in order, and starts as soon as
+    both the microbatch and the stage are free.
+
+    Parameters
+    ----------
+    stage_times : array_like, shape (m,)
+        Time of each stage on one microbatch, non-negative.
+    microbatches : int or array_like of int, any shape
+        M, at least 1.
+
+    Returns
+    -------
+    ndarray, shape of `microbatches`
+        In the unit of the stage times; a NumPy float for one M.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    This is the permutation flow shop whose jobs are all alike: its longest path
+    crosses every stage once and dwells M - 1 more times on the slowest.
+
+    Examples
+    --------
+    >>> from decentral.partition import makespan
+    >>> makespan([2, 4, 8, 8], [1, 10])
+    array([22., 94.])
+    """
+    times = vector("stage_times", stage_times)
+    rounds = integers("microbatches", microbatches, least=1)
+    return np.asarray(math.fsum(times.tolist()) + (rounds - 1) * float(times.max()))[()]
+
+
+def bubble_fraction(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
+    r"""Share of the devices' time that a pipeline leaves idle over M microbatches.
+
+    .. math:: 1 - \frac{M \sum_j t_j}{m\,(\sum_j t_j + (M - 1) \max_j t_j)}
+
+    For equal stages this is the familiar :math:`(m - 1)/(M + m - 1)`.
+
+    Parameters
+    ----------
+    stage_times, microbatches
+        As for :func:`makespan`; at least one stage time must be positive.
+
+    Returns
+    -------
+    ndarray, shape of `microbatches`
+        Between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or all stage times are 0.
+
+    Examples
+    --------
+    >>> from decentral.partition import bubble_fraction
+    >>> float(bubble_fraction([1, 1, 1, 1], 12))  # 3/15
+    0.2
+    """
+    times = vector("stage_times", stage_times)
+    if not times.max() > 0:
+        raise ValueError("stage_times must not all be 0")
+    rounds = integers("microbatches", microbatches, least=1)
+    slack = times.size * float(times.max()) - math.fsum(times.tolist())
+    idle = slack * (rounds - 1) + (times.size - 1) * math.fsum(times.tolist())
+    return np.asarray(idle / (times.size * makespan(times, rounds)))[()]

@@ -1,0 +1,1 @@
+"""What the papers share: the ledger of claims, checks, figures, glue and the build."""
