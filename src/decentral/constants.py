@@ -1,0 +1,38 @@
+"""The constants of the outside world, from one data file: value, unit, source, date, kind."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def load() -> dict[str, Any]:
+    """Return the tables of ``constants.toml``: devices, models and training.
+
+    Returns
+    -------
+    dict
+        Nested tables; each constant is a table with the keys ``value``, ``unit``,
+        ``source`` (a key of the book's bibliography), ``checked`` (a date) and
+        ``kind`` (``"specification"``, ``"measurement"`` or ``"estimate"``).
+
+    Examples
+    --------
+    >>> from decentral.constants import load
+    >>> entry = load()["training"]["adam_bytes_per_parameter"]
+    >>> entry["value"], entry["unit"], entry["source"]
+    (16, 'byte', 'rajbhandari2020zero')
+    """
+    return tomllib.loads(files("decentral").joinpath("constants.toml").read_text("utf-8"))
+
+
+def lookup(table: str, name: str) -> dict[str, Any]:
+    """Return one entry of a table, or raise a ValueError that lists the names there are."""
+    entries = load()[table]
+    if name not in entries:
+        raise ValueError(f"name must be one of {', '.join(sorted(entries))}; got {name!r}")
+    entry: dict[str, Any] = entries[name]
+    return entry
