@@ -165,13 +165,11 @@ def _tilted_inverse_power(power: int, sigma: Any, shifted: Sequence[int], plain:
     def above(z: Any) -> Any:
         return mpmath.exp(log_all_exceed(z) - rate * z) * rate
 
-    # Beyond these ends the Gaussian factors are below exp(-17**2 / 2), about 1e-63.
-    left, right = mpmath.ceil(rate) + 17, mpmath.ceil(max(means)) + 17
-    return (
-        1
-        + mpmath.quad(below, list(mpmath.arange(-left, 1)))
-        - mpmath.quad(above, list(mpmath.arange(0, right + 1)))
-    )
+    # Beyond these ends the Gaussian factors are below exp(-18**2 / 2), about 1e-70.
+    left, right = mpmath.ceil(rate) + 18, mpmath.ceil(max(means)) + 18
+    lower, upper = [*mpmath.arange(-left, 0, 2), 0], [*mpmath.arange(0, right, 2), right]
+    integrate = mpmath.mp.quadgl  # Gauss-Legendre, panel by panel: smooth and several times faster
+    return 1 + integrate(below, lower) - integrate(above, upper)
 
 
 def blind_price_mpmath(devices: int, sigma: float) -> tuple[mpmath.mpf, mpmath.mpf]:

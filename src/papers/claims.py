@@ -1,0 +1,270 @@
+"""The ledger: every quantitative claim of the sources, ours beside it, and a verdict.
+
+A claim is declared once, in the module of its paper, with the verdict we stand by.
+:func:`judge` computes our values and derives the verdict from them; a test demands
+that the two agree. The paper, the ledger page and the tests all read from here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum
+from functools import cache
+
+from IPython.display import Markdown
+
+from papers.text import number, say
+
+PAPERS = ("partition",)
+
+
+class Verdict(IntEnum):
+    """What became of a claim, from best to worst; a claim has the worst of its figures."""
+
+    CONFIRMED = 0
+    WITHIN_SAMPLING_ERROR = 1
+    SHARPENED = 2
+    CORRECTED = 3
+
+    def __str__(self) -> str:
+        """Return the words of the ledger."""
+        return (
+            "confirmed",
+            "confirmed within its sampling error",
+            "sharpened",
+            "corrected",
+        )[self]
+
+
+@dataclass(frozen=True)
+class Published:
+    """One number as the source prints it.
+
+    Attributes
+    ----------
+    label : str
+        What the number is.
+    text : str
+        The number in the source's own digits, such as ``"2.40"`` or ``"1.4%"``.
+    how : str
+        ``"exact"``, ``"bound"`` (an upper bound) or ``"estimate"``.
+    draws : int
+        Draws behind an estimate.
+    tolerance : float, optional
+        How far ours may be off and still confirm it; by default half a unit of
+        the last published digit.
+    """
+
+    label: str
+    text: str
+    how: str = "exact"
+    draws: int = 0
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a figure that could not be judged."""
+        if self.how not in ("exact", "bound", "estimate"):
+            raise ValueError(f"how must be exact, bound or estimate, got {self.how!r}")
+        if (self.how == "estimate") != (self.draws > 0):
+            raise ValueError(f"draws must be given for estimates and only there: {self.label}")
+
+    @property
+    def value(self) -> float:
+        """The number itself; 1.4% is 0.014."""
+        return float(self._decimal)
+
+    @property
+    def allowed(self) -> float:
+        """The tolerance, or half a unit of the last published digit."""
+        if self.tolerance is not None:
+            return self.tolerance
+        exponent = self._decimal.as_tuple().exponent
+        assert isinstance(exponent, int)
+        return 0.5 * 10.0**exponent
+
+    @property
+    def _decimal(self) -> Decimal:
+        plain = Decimal(self.text.rstrip("%"))
+        return plain.scaleb(-2) if self.text.endswith("%") else plain
+
+
+@dataclass(frozen=True)
+class Found:
+    """Our value of a published number.
+
+    Attributes
+    ----------
+    value : float
+    spec : str
+        The format it is printed in, as :func:`papers.text.number` takes it.
+    error : float
+        Standard error of our value; 0 if it is exact.
+    deviation : float
+        Standard deviation of one draw of the source's estimate.
+    """
+
+    value: float
+    spec: str
+    error: float = 0.0
+    deviation: float = 0.0
+
+    def __str__(self) -> str:
+        """Return the number, with its standard error if it has one."""
+        shown = number(self.value, self.spec, error=self.error)
+        if not self.error:
+            return shown
+        precision = int(self.spec.strip(",%f")[1:])
+        scale = 100 if self.spec.endswith("%") else 1
+        error = math.ceil(self.error * scale * 10**precision) / 10**precision
+        return f"{shown} ± {error:.{precision}f}{'%' * self.spec.endswith('%')}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A quantitative claim of a source, stated once for the whole book.
+
+    Attributes
+    ----------
+    id, paper : str
+        The identifier in the ledger, and the paper (page) that treats it.
+    sentence : str
+        The claim in our words.
+    parameters : str
+        What produced the published numbers.
+    published : tuple of Published
+    compute : callable
+        Returns our values, one Found for each published number.
+    verdict : Verdict
+        What we say of it; :func:`judge` must come to the same.
+    remark : str
+        What to know beyond the verdict.
+    """
+
+    id: str
+    paper: str
+    sentence: str
+    parameters: str
+    published: tuple[Published, ...]
+    compute: Callable[[], tuple[Found, ...]]
+    verdict: Verdict
+    remark: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Our values, the z-scores of published estimates (None for the rest), the verdict."""
+
+    found: tuple[Found, ...]
+    z: tuple[float | None, ...]
+    verdict: Verdict
+
+
+def weigh(published: Published, found: Found) -> tuple[Verdict, float | None]:
+    """Derive the verdict on one number, with the z-score if it is an estimate."""
+    gap = published.value - found.value
+    if published.how == "estimate":
+        if not found.deviation > 0:
+            raise ValueError(f"{published.label}: the deviation of one draw must be positive")
+        z = gap / math.hypot(found.deviation / math.sqrt(published.draws), found.error)
+        return (Verdict.WITHIN_SAMPLING_ERROR if abs(z) < 4 else Verdict.CORRECTED), z
+    if abs(gap) <= published.allowed * (1 + 1e-9):
+        return Verdict.CONFIRMED, None
+    sharper = published.how == "bound" and gap > 0
+    return (Verdict.SHARPENED if sharper else Verdict.CORRECTED), None
+
+
+def judge(claim: Claim) -> Judgement:
+    """Compute our values of a claim and derive its verdict.
+
+    Raises
+    ------
+    ValueError
+        If the claim's function does not return one value for each published one.
+    """
+    found = claim.compute()
+    if len(found) != len(claim.published):
+        raise ValueError(f"{claim.id}: {len(claim.published)} published, {len(found)} computed")
+    weighed = [weigh(*pair) for pair in zip(claim.published, found, strict=True)]
+    return Judgement(
+        found=found,
+        z=tuple(z for _, z in weighed),
+        verdict=max(verdict for verdict, _ in weighed),
+    )
+
+
+@cache
+def registry() -> dict[str, Claim]:
+    """Return all claims of the book by identifier."""
+    claims: dict[str, Claim] = {}
+    for paper in PAPERS:
+        for claim in importlib.import_module(f"papers.{paper}").CLAIMS:
+            if claim.id in claims:
+                raise ValueError(f"claim {claim.id} is declared twice")
+            claims[claim.id] = claim
+    return claims
+
+
+@cache
+def judgement(identifier: str) -> Judgement:
+    """Judge a claim of the registry, once for each process."""
+    return judge(registry()[identifier])
+
+
+def say_claims(paper: str) -> None:
+    """Glue every number of a paper's claims for use in prose.
+
+    The keys are ``P4.0.published``, ``P4.0.ours`` and, for estimates, ``P4.0.z``,
+    with the number's place among the claim's figures in the middle.
+    """
+    for claim in registry().values():
+        if claim.paper == paper:
+            result = judgement(claim.id)
+            for i, published in enumerate(claim.published):
+                say(f"{claim.id}.{i}.published", published.text)
+                say(f"{claim.id}.{i}.ours", str(result.found[i]))
+                z = result.z[i]
+                if z is not None:
+                    say(f"{claim.id}.{i}.z", f"{z:+.1f}")
+
+
+def table(paper: str | None = None) -> Markdown:
+    """Return the ledger, or one paper's part of it, as a table.
+
+    Parameters
+    ----------
+    paper : str, optional
+        The paper whose claims to list; all by default, each with a link.
+    """
+    lines = [
+        "| Claim | Published | Ours | Verdict |",
+        "|:--|:--|:--|:--|",
+    ]
+    for claim in registry().values():
+        if paper in (None, claim.paper):
+            name = f"[{claim.id}]({claim.paper}.md)" if paper is None else claim.id
+            result = judgement(claim.id)
+            lines.append(
+                f"| **{name}** {claim.sentence} ({claim.parameters}) | {_published(claim)} "
+                f"| {_ours(claim, result)} | *{result.verdict}*. {claim.remark} |"
+            )
+    return Markdown("\n".join(lines))
+
+
+def _published(claim: Claim) -> str:
+    cells = []
+    for figure in claim.published:
+        how = f"estimate, {figure.draws} draws" if figure.how == "estimate" else figure.how
+        cells.append(f"{figure.label}: {figure.text} ({how})")
+    return "<br>".join(cells)
+
+
+def _ours(claim: Claim, result: Judgement) -> str:
+    cells = []
+    for figure, found, z in zip(claim.published, result.found, result.z, strict=True):
+        score = "" if z is None else f" (z = {z:+.1f})"
+        cells.append(f"{figure.label}: {found}{score}")
+    return "<br>".join(cells)
