@@ -82,13 +82,6 @@ def figure(
     Yields
     ------
     Axes or ndarray of Axes
-
-    Examples
-    --------
-    >>> from papers.figures import BLUE, figure
-    >>> with figure() as axes:
-    ...     _ = axes.plot([1, 2], [3, 4], color=BLUE, label="a line")
-    [figure] a line: 2 points, x 1 to 2, y 3 to 4
     """
     with mpl.rc_context(_STYLE):
         canvas = Figure(figsize=size)
@@ -127,6 +120,15 @@ def summary(canvas: Figure) -> str:
 
     Only labelled lines and bars are listed; four significant digits do not depend
     on the machine.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from papers.figures import summary
+    >>> canvas = Figure()
+    >>> _ = canvas.subplots().plot([1, 2], [3, 4], label="a line")
+    >>> summary(canvas)
+    '[figure] a line: 2 points, x 1 to 2, y 3 to 4'
     """
     parts = []
     for axes in canvas.axes:

@@ -1,0 +1,95 @@
+"""Regenerate the executed notebooks from the papers: ``python -m papers.notebooks``.
+
+The text in ``book/`` is the only source. Each paper with code cells is executed
+afresh and written to ``notebooks/`` with its outputs, which nbval then compares
+with a run of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+
+# Metadata that says something about a cell or the paper; the rest depends on the machine.
+_KEPT = ("tags", "mystnb")
+
+
+def papers(book: Path) -> list[Path]:
+    """Return the pages of a book that have code cells."""
+    return [page for page in sorted(book.glob("*.md")) if "{code-cell}" in page.read_text("utf-8")]
+
+
+def convert(page: Path) -> Any:
+    """Read a page as a notebook without outputs, equal for equal text."""
+    notebook = jupytext.read(page)
+    for index, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{index}"
+        cell.metadata = {key: cell.metadata[key] for key in _KEPT if key in cell.metadata}
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    return notebook
+
+
+def execute(page: Path) -> Any:
+    """Run a page from top to bottom and return it with its outputs.
+
+    Raises
+    ------
+    nbclient.exceptions.CellExecutionError
+        If a cell fails.
+    """
+    notebook = convert(page)
+    total = len(notebook.cells)
+
+    def report(cell: Any, cell_index: int) -> None:
+        if sys.stdout.isatty():
+            print(f"\r{page.name}: cell {cell_index + 1} of {total}", end="", flush=True)
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        on_cell_start=report,
+        record_timing=False,
+        resources={"metadata": {"path": str(page.parent)}},
+        timeout=120,
+    )
+    client.execute()
+    notebook.metadata.language_info = {"name": "python"}
+    return notebook
+
+
+def sources(notebook: Any) -> list[tuple[str, str]]:
+    """Return the kind and text of each cell."""
+    return [(cell.cell_type, cell.source) for cell in notebook.cells]
+
+
+def is_stale(page: Path, notebook: Path) -> bool:
+    """Whether a notebook was not made from the present text of its page."""
+    if not notebook.is_file():
+        return True
+    return sources(convert(page)) != sources(nbformat.read(notebook, as_version=4))
+
+
+def main(book: Path, folder: Path) -> None:
+    """Write every paper's executed notebook, and delete those whose paper is gone."""
+    folder.mkdir(exist_ok=True)
+    wanted = {page.with_suffix(".ipynb").name for page in papers(book)}
+    for left_over in folder.glob("*.ipynb"):
+        if left_over.name not in wanted:
+            left_over.unlink()
+    for page in papers(book):
+        target = folder / f"{page.stem}.ipynb"
+        print(f"{page} -> {target}", flush=True)
+        nbformat.write(execute(page), target)
+        print()
+
+
+if __name__ == "__main__":
+    main(Path("book"), Path("notebooks"))
