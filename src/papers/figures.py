@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from IPython.display import display
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 # Light and dark value of each colour; all text colours have a contrast above 4.5
@@ -137,8 +138,9 @@ def summary(canvas: Figure) -> str:
                 x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
                 parts.append(f"{line.get_label()}: {x.size} points, x {_span(x)}, y {_span(y)}")
         for bars in axes.containers:
-            heights = np.array([max(bar.get_height(), bar.get_width(), key=abs) for bar in bars])
-            parts.append(f"{bars.get_label()}: {heights.size} bars, {_span(heights)}")
+            if isinstance(bars, BarContainer):
+                values = np.asarray(bars.datavalues, float)
+                parts.append(f"{bars.get_label()}: {values.size} bars, {_span(values)}")
     return "[figure] " + "; ".join(parts)
 
 
