@@ -21,14 +21,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from decentral._validation import vector
+from decentral._validation import Floats, check_scale, flag, vector
 from decentral.errors import InfeasibleError
 
 # Below this many layers a list of floats is faster to search than a view of the array.
@@ -39,16 +40,17 @@ _LIST_IS_FASTER = 4096
 class Chain:
     """A validated instance: layers with prefix sums, devices in pipeline order.
 
-    `starts` are the prefix sums of the costs, `held` those of the layers'
-    memory; `room` holds the devices' capacities. Memory stays in integers if it
-    is given in integers.
+    `starts` are the prefix sums of the costs. `held` are those of the layers'
+    memory and `room` the devices' capacities, as whole numbers of 1/`unit`, so
+    that memory is compared without rounding.
     """
 
     starts: Sequence[float]
     speeds: list[float]
     overhead: list[float]
-    held: Sequence[Any] | None
-    room: list[Any]
+    held: Sequence[int] | None
+    room: list[int]
+    unit: int
     nonempty: bool
 
     @property
@@ -66,11 +68,15 @@ class Chain:
         block = self.starts[end] - self.starts[start]
         return block / self.speeds[device] + self.overhead[device]
 
-    def excess(self, device: int, start: int, end: int) -> Any:
-        """Memory of layers start..end-1 beyond what `device` has; never positive if it fits."""
+    def excess(self, device: int, start: int, end: int) -> int:
+        """Memory of layers start..end-1 beyond what `device` has, in 1/unit."""
         if self.held is None:
             return 0
         return self.held[end] - self.held[start] - self.room[device]
+
+    def amount(self, memory: int) -> int | float:
+        """Memory in the caller's unit."""
+        return memory // self.unit if memory % self.unit == 0 else memory / self.unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +104,19 @@ def build(
     prefix[0] = 0.0
     with np.errstate(over="ignore"):
         np.cumsum(cost, out=prefix[1:])
-    pace = speed.tolist()
-    extra = [0.0] * len(pace)
+    extra = np.zeros(speed.size)
     if overhead is not None:
-        extra = vector("overhead", overhead, length=len(pace)).tolist()
-    total, slow = float(prefix[-1]), min(pace)
-    if not (total < math.inf and total / slow + sum(extra) < math.inf and sum(pace) < math.inf):
-        raise ValueError(
-            "costs, speeds and overhead must give finite stage times, but the costs sum to "
-            f"{total:g} and the slowest speed is {slow:g}; rescale the units"
-        )
-    held, room = _memory(memory, capacity, cost.size, len(pace))
+        extra = vector("overhead", overhead, length=speed.size)
+    check_scale(float(prefix[-1]), speed, extra)
+    held, room, unit = _memory(memory, capacity, cost.size, speed.size)
     return Chain(
         starts=_sequence(prefix),
-        speeds=pace,
-        overhead=extra,
+        speeds=speed.tolist(),
+        overhead=extra.tolist(),
         held=held,
         room=room,
-        nonempty=bool(nonempty),
+        unit=unit,
+        nonempty=flag("nonempty", nonempty),
     )
 
 
@@ -126,28 +127,39 @@ def _sequence(prefix: npt.NDArray[Any]) -> Sequence[Any]:
 
 def _memory(
     memory: object, capacity: object, layers: int, devices: int
-) -> tuple[Sequence[Any] | None, list[Any]]:
-    """Prefix sums of memory and the capacities, in integers if memory is in integers."""
+) -> tuple[Sequence[int] | None, list[int], int]:
+    """Prefix sums of memory, the capacities, and the unit that makes both whole numbers."""
     if (memory is None) != (capacity is None):
         given = "memory" if capacity is None else "capacity"
         raise ValueError(f"memory and capacity must be given together, got {given} alone")
     if memory is None:
-        return None, []
+        return None, [], 1
     sizes = vector("memory", memory, length=layers)
-    caps = vector("capacity", capacity, infinite=True, length=devices)
-    exact = np.asarray(memory)
-    if exact.dtype.kind in "iu" or all(isinstance(size, int) for size in exact.flat):
-        held = list(accumulate(map(int, exact.tolist()), initial=0))
-        whole = [
-            held[-1] if cap == math.inf else math.floor(cap)
-            for cap in np.asarray(capacity).tolist()
-        ]
-        return held, whole
-    with np.errstate(over="ignore"):
-        prefix = np.concatenate(([0.0], np.cumsum(sizes)))
-    if prefix[-1] == math.inf:
-        raise ValueError("memory must have a finite sum; rescale the units")
-    return _sequence(prefix), caps.tolist()
+    caps = _ratios(capacity, vector("capacity", capacity, infinite=True, length=devices))
+    if np.all(sizes == np.floor(sizes)) and sizes.sum() < 2**53:  # the common case, in one go
+        parts, held = [(0, 1)], _sequence(np.cumsum(np.append(0, sizes.astype(np.int64))))
+    else:
+        parts, held = _ratios(memory, sizes), ()
+    unit = math.lcm(*{d for _, d in parts}, *{d for _, d in caps if d})
+    if not held:
+        held = list(accumulate((n * (unit // d) for n, d in parts), initial=0))
+    elif unit > 1:
+        held = [unit * amount for amount in held]
+    # No capacity matters beyond the whole memory; an infinite one has the denominator 0.
+    return held, [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps], unit
+
+
+def _ratios(given: object, checked: Floats) -> list[tuple[int, int]]:
+    """Return numbers as exact fractions; integers beyond 2**53 as they were given."""
+    ratios = []
+    for exact, rounded in zip(
+        np.array(given, dtype=object).tolist(), checked.tolist(), strict=True
+    ):
+        if isinstance(exact, Integral):
+            ratios.append((int(exact), 1))
+        else:
+            ratios.append((1, 0) if rounded == math.inf else rounded.as_integer_ratio())
+    return ratios
 
 
 def probe(chain: Chain, target: float, low: Sequence[int], high: Sequence[int]) -> Probe:
@@ -164,7 +176,7 @@ def probe(chain: Chain, target: float, low: Sequence[int], high: Sequence[int]) 
     for device, (speed, extra) in enumerate(zip(chain.speeds, chain.overhead, strict=True)):
         base = starts[start]
         if chain.held is not None:
-            roof = _roof(chain, device, start)
+            roof = bisect_right(chain.held, chain.held[start] + chain.room[device], start) - 1
         # Guess the reach by inverting the stage time; trust only the stage time itself.
         budget = base + (target - extra) * speed
         end = min(bisect_right(starts, budget, low[device], high[device] + 1) - 1, roof)
@@ -190,12 +202,6 @@ def _reach(chain: Chain, device: int, start: int, roof: int, target: float) -> i
     return start + bisect_right(ends, target, key=lambda end: chain.time(device, start, end)) - 1
 
 
-def _roof(chain: Chain, device: int, start: int) -> int:
-    """Return the furthest end within the device's memory."""
-    ends = range(start, chain.layers + 1)
-    return start + bisect_right(ends, 0, key=lambda end: chain.excess(device, start, end)) - 1
-
-
 def sweep(chain: Chain, target: float) -> tuple[Probe, list[npt.NDArray[np.intp]]]:
     """Test `target` where every device must get a layer.
 
@@ -208,7 +214,9 @@ def sweep(chain: Chain, target: float) -> tuple[Probe, list[npt.NDArray[np.intp]
     device that reaches none.
     """
     starts = np.asarray(chain.starts)
-    held = None if chain.held is None else np.asarray(chain.held)
+    held = None
+    if chain.held is not None:
+        held = np.array(chain.held, dtype=np.int64 if chain.held[-1] < 2**63 else object)
     layers, devices = chain.layers, chain.devices
     reachable = [np.array([0])]
     bid = math.inf
@@ -249,72 +257,92 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
     the chain as it is in any of them.
     """
     low, high = [0] * chain.devices, [chain.layers] * chain.devices
-    lower, upper, best = 0.0, math.inf, high
+    work, pace = chain.starts[-1], math.fsum(chain.speeds)
+    # A safe start: no rounding of differences and quotients reaches below it.
+    lower = work / pace * (1 - 2.0**-48) if work / pace > 1e-290 else 0.0
+    upper, best, stride, target = math.inf, high, 1.0, work / pace
+    if chain.nonempty:
+        relaxed = solve(replace(chain, nonempty=False))
+        if relaxed is None:
+            return None
+        lower = target = relaxed[0]
     if chain.nonempty or chain.held is not None:
         anything = test(chain, math.inf)
         if not anything.fits:
             return None
         upper, best = anything.slowest, anything.ends
-    work, pace, stride = chain.starts[-1], sum(chain.speeds), 1.0
-    step, target = 0.0, work / pace
     while lower < upper:
-        # Where to look next is free, as long as it lies in [lower, upper). Below the first
-        # success: on by the time all devices need for the layers left over, in growing strides.
-        target = min(max(target + step, lower), lower + (upper - lower) / 2)
-        if target >= upper:
-            target = lower
+        # Where to look next is free, as long as it lies in [lower, upper).
+        if not lower <= target < upper:
+            target = _between(lower, upper)
         found = probe(chain, target, low, high)
         if found.fits:
             upper, best = found.slowest, found.ends
             high = high if chain.nonempty else best
+            target = _between(lower, upper)
         else:
             lower = found.bid
             low = low if chain.nonempty else found.ends
-            step = stride * (work - chain.starts[low[-1]]) / pace
+            # On by the time that all devices need for the layers left over, but at least
+            # to the bid, in growing strides: few probes if the optimum is near.
+            step = max((work - chain.starts[low[-1]]) / pace, lower - target)
+            target = min(target + stride * step, _between(lower, upper))
             stride *= 2
     return upper, best
 
 
+def _between(lower: float, upper: float) -> float:
+    """Split [lower, upper), geometrically where the ends are far apart."""
+    if upper == math.inf:
+        return 2 * lower
+    if 0 < 4 * lower < upper:
+        middle = math.sqrt(lower) * math.sqrt(upper)
+    else:
+        middle = lower + (upper - lower) / 2
+    return middle if middle < upper else lower
+
+
 def infeasible(chain: Chain) -> InfeasibleError:
     """Say which layer or device cannot be served, for a chain that has no partition."""
+    last = chain.devices - 1
     if chain.held is not None:
         largest = max(range(chain.devices), key=chain.room.__getitem__)
         for layer in range(chain.layers):
             excess = chain.excess(largest, layer, layer + 1)
             if excess > 0:
                 return InfeasibleError(
-                    f"layer {layer} fits on no device: it needs {excess} more memory than the "
-                    f"largest capacity, {chain.room[largest]} on device {largest}",
+                    f"layer {layer} fits on no device: it needs {chain.amount(excess)} more memory "
+                    f"than device {largest} has, whose capacity is the largest",
                     layer=layer,
                     device=largest,
-                    shortfall=excess,
+                    shortfall=chain.amount(excess),
                 )
-    if not chain.nonempty:
-        last, start = chain.devices - 1, [0, *test(chain, math.inf).ends][-2]
-        excess = chain.excess(last, start, chain.layers)
-        left = _roof(chain, last, start)
-        return InfeasibleError(
-            f"layer {left} does not fit once every device before it is filled in order: "
-            f"device {last} would need {excess} more than its capacity, {chain.room[last]}, "
-            f"to hold layers {start} to {chain.layers - 1}",
-            layer=left,
-            device=last,
-            shortfall=excess,
-        )
+        ends = [0, *test(replace(chain, nonempty=False), math.inf).ends]
+        if ends[-1] < chain.layers:
+            missing = chain.amount(chain.excess(last, ends[-2], chain.layers))
+            return InfeasibleError(
+                f"layer {ends[-1]} does not fit once every device is filled in order: device "
+                f"{last} would need {missing} more capacity to hold all layers from {ends[-2]} on",
+                layer=ends[-1],
+                device=last,
+                shortfall=missing,
+            )
     if chain.layers < chain.devices:
         return InfeasibleError(
-            f"nonempty asks for a layer on each of {chain.devices} devices, "
-            f"but there are only {chain.layers} layers",
+            f"nonempty asks for a layer on each of the devices, but there are {chain.devices} "
+            f"of them and the number of layers is {chain.layers}",
             device=chain.layers,
             shortfall=chain.devices - chain.layers,
         )
     before = sweep(chain, math.inf)[1]
     device = len(before) - 1
-    least = chain.layers if device == chain.devices - 1 else None
-    excess = min(chain.excess(device, start, least or start + 1) for start in before[-1].tolist())
+    least = min(
+        chain.excess(device, start, chain.layers if device == last else start + 1)
+        for start in before[-1].tolist()
+    )
     return InfeasibleError(
-        f"nonempty asks for a layer on device {device}, but with capacity "
-        f"{chain.room[device]} it is {excess} short of the least it would have to take",
+        f"nonempty asks for a layer on device {device}, but its capacity is "
+        f"{chain.amount(least)} short of the least it would have to take",
         device=device,
-        shortfall=excess,
+        shortfall=chain.amount(least),
     )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import reprlib
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,20 +24,38 @@ def _breach(
     return ValueError(f"{name} must be {rule}, but {where} is {array[index]}")
 
 
+def _shown(value: object) -> str:
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer too long for Python to print
+        return f"an object of type {type(value).__name__}"
+
+
 def reals(name: str, value: object, *, positive: bool = False, infinite: bool = False) -> Floats:
     """Return `value` as a non-empty array of non-negative floats, of any shape.
 
     With `positive`, zero is refused as well; with `infinite`, +inf is allowed.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} must not be a masked array; fill or drop what is masked")
     try:
-        array = np.asarray(value)
-        if array.dtype.kind == "O" and not any(isinstance(x, str) for x in array.flat):
-            array = array.astype(float)  # Python integers beyond 64 bits
-        if array.dtype.kind not in "iuf":
+        raw = np.asarray(value)
+        if raw.dtype.kind == "O":
+            if not all(isinstance(x, Real | Decimal) and not isinstance(x, bool) for x in raw.flat):
+                raise TypeError
+        elif raw.dtype.kind not in "iuf":
             raise TypeError
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be real numbers in a regular shape, got {value!r}") from None
-    array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be real numbers in a regular shape, got {_shown(value)}"
+        ) from None
+    try:
+        with np.errstate(over="ignore"):
+            array = raw.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be finite in double precision, got {_shown(value)}"
+        ) from None
     if not array.size:
         raise ValueError(f"{name} must have at least one entry, got shape {array.shape}")
     least, most = array.min(), array.max()  # NaN is both
@@ -59,7 +80,7 @@ def vector(
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if length is not None and array.size != length:
-        raise ValueError(f"{name} must have {length} entries, got {array.size}")
+        raise ValueError(f"{name} must have length {length}, got {array.size}")
     return array
 
 
@@ -82,3 +103,22 @@ def integers(name: str, value: object, *, least: int = 0) -> Ints:
         if bad.any():
             raise _breach(name, array, bad, rule)
     return array.astype(np.int64)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return `value` as a bool; nothing else will do."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {_shown(value)}")
+    return bool(value)
+
+
+def check_scale(work: float, speeds: Floats, overhead: Floats) -> None:
+    """Refuse chains whose stage times or whole speed overflow double precision."""
+    with np.errstate(over="ignore"):
+        pace, slowest = float(speeds.sum()), work / float(speeds.min()) + float(overhead.sum())
+    if not (pace < math.inf and slowest < math.inf):
+        raise ValueError(
+            "costs, speeds and overhead must give finite stage times, but the costs sum to "
+            f"{work:g}, the speeds to {pace:g}, and the slowest speed is {speeds.min():g}; "
+            "rescale the units"
+        )

@@ -11,10 +11,10 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
-from decentral._validation import Floats, integers, reals, vector
+from decentral._validation import Floats, check_scale, flag, integers, reals, vector
 
 
-def water_level(work: float, speeds: Floats, onsets: Floats) -> float:
+def _water_level(work: float, speeds: Floats, onsets: Floats) -> float:
     r"""Solve :math:`\sum_j v_j (T - c_j)^+ = w` for T.
 
     Devices whose onset :math:`c_j` lies above the level do nothing. For any set S
@@ -22,17 +22,25 @@ def water_level(work: float, speeds: Floats, onsets: Floats) -> float:
     the level is the least of them, attained by the first few devices by onset.
     """
     order = np.argsort(onsets, kind="stable")
-    speed, onset = speeds[order], onsets[order]
-    return float(np.min((work + np.cumsum(speed * onset)) / np.cumsum(speed)))
+    share = speeds[order] / speeds.sum()
+    pooled = np.cumsum(share)
+    with np.errstate(all="ignore"):  # a device too slow to count may give 0/0 or overflow
+        levels = (work / speeds.sum() + np.cumsum(share * onsets[order])) / pooled
+    return float(np.nanmin(levels))
 
 
 def _instance(
     costs: npt.ArrayLike, speeds: npt.ArrayLike, overhead: npt.ArrayLike | None
-) -> tuple[Floats, Floats, Floats]:
-    work, pace = vector("costs", costs), vector("speeds", speeds, positive=True)
-    if overhead is None:
-        return work, pace, np.zeros(pace.size)
-    return work, pace, vector("overhead", overhead, length=pace.size)
+) -> tuple[float, float, Floats, Floats]:
+    """Validate a chain; return W, w_max, the speeds and the overheads."""
+    cost, pace = vector("costs", costs), vector("speeds", speeds, positive=True)
+    extra = np.zeros(pace.size)
+    if overhead is not None:
+        extra = vector("overhead", overhead, length=pace.size)
+    with np.errstate(over="ignore"):
+        work = float(cost.sum())
+    check_scale(work, pace, extra)
+    return work, float(cost.max()), pace, extra
 
 
 def lower_bound(
@@ -72,9 +80,9 @@ def lower_bound(
 
     Notes
     -----
-    A device that meets T takes work of at most :math:`v_j (T - c_j)^+`; sum over
-    the devices. Derived in the paper "How should a model be cut across devices of
-    unequal speed?".
+    A device that meets T takes work of at most :math:`v_j (T - c_j)^+`; sum over the
+    devices. Derived in the paper "How should a model be cut across devices of
+    unequal speed?". As computed, the last few bits are rounded.
 
     Examples
     --------
@@ -84,10 +92,10 @@ def lower_bound(
     >>> lower_bound([1] * 10, [3, 1, 1], overhead=[0, 0, 9])  # the last is not worth it
     2.5
     """
-    work, pace, onset = _instance(costs, speeds, overhead)
-    if nonempty:
-        return max(float((work.sum() + pace @ onset) / pace.sum()), float(onset.max()))
-    return water_level(float(work.sum()), pace, onset)
+    work, _, pace, onset = _instance(costs, speeds, overhead)
+    if flag("nonempty", nonempty):
+        return max(work / float(pace.sum()) + float(pace / pace.sum() @ onset), float(onset.max()))
+    return _water_level(work, pace, onset)
 
 
 def upper_bound(
@@ -125,11 +133,13 @@ def upper_bound(
 
     Notes
     -----
-    If the greedy walk fails at T, every device but the last stopped at a layer
-    that did not fit, so its block costs more than :math:`v_j (T - c_j) - w_{\max}`,
-    and the remainder exceeds the last device's budget. Summed:
+    If the greedy walk fails at T, every device but the last stopped at a layer that
+    did not fit, so its block costs more than :math:`v_j (T - c_j) - w_{\max}`, and
+    the remainder exceeds the last device's budget. Summed:
     :math:`W > \sum_j v_j (T - c_j) - (m - 1) w_{\max}`. The least bound over sets of
-    devices is the level of :math:`\sum_j (v_j (T - c_j) - w_{\max})^+ = W - w_{\max}`.
+    devices is the level of
+    :math:`\sum_j (v_j (T - c_j) - w_{\max})^+ = W - w_{\max}`. As computed, the last few
+    bits are rounded.
 
     Examples
     --------
@@ -139,20 +149,26 @@ def upper_bound(
     >>> upper_bound([1] * 5, [9, 1]), upper_bound([1] * 5, [9, 1], leave_idle=True)
     (0.6, 0.5555555555555556)
     """
-    work, pace, onset = _instance(costs, speeds, overhead)
-    total, widest = float(work.sum()), float(work.max())
-    if leave_idle:
-        return water_level(total - widest, pace, onset + widest / pace)
-    return float((total + pace @ onset + (pace.size - 1) * widest) / pace.sum())
+    work, widest, pace, onset = _instance(costs, speeds, overhead)
+    if flag("leave_idle", leave_idle):
+        return _water_level(work - widest, pace, onset + widest / pace)
+    whole = float(pace.sum())
+    return work / whole + float(pace / whole @ onset) + (pace.size - 1) * (widest / whole)
 
 
-def _conditional_moment(rate: float) -> Callable[[float], float]:
-    """Log of E[exp(rate (Z - u)) | Z > u] times P(Z > u) for a standard normal Z."""
+# Beyond this even the mean over two devices overflows: it grows like exp(sigma**2).
+_LARGEST_SIGMA = 30.0
+
+LogFactor = Callable[[float], float]
+
+
+def _moment(rate: float) -> LogFactor:
+    """Log of E[exp(rate (Z - u)); Z > u] for a standard normal Z, as a function of u."""
     return lambda u: float(rate * (rate / 2 - u) + log_ndtr(rate - u))
 
 
-def _over_minimum(devices: int, *log_factors: Callable[[float], float]) -> float:
-    """Integrate a product of conditional moments over the law of the least of m normals.
+def _log_over_minimum(devices: int, *log_factors: LogFactor) -> float:
+    """Log of the integral of the factors over the law of the least of m normals.
 
     Each factor takes the place of one of the m - 1 survival factors.
     """
@@ -162,32 +178,43 @@ def _over_minimum(devices: int, *log_factors: Callable[[float], float]) -> float
         density = math.log(devices) - u * u / 2 - math.log(2 * math.pi) / 2
         return density + spare * float(log_ndtr(-u)) + sum(factor(u) for factor in log_factors)
 
-    # The log integrand is concave with curvature below -1: it has one peak, and beyond
-    # nine units from it less than 1e-17 of the integral.
+    # The log integrand has one peak and curvature below -1: beyond nine units from the
+    # peak lies less than 1e-17 of the integral.
     peak = minimize_scalar(lambda u: -log_integrand(u), bracket=(-1.0, 0.0))
     centre, height = float(peak.x), -float(peak.fun)
     area = sum(
         quad(lambda u: math.exp(log_integrand(u) - height), *half, epsabs=0, epsrel=1e-13)[0]
         for half in ((centre - 9, centre), (centre, centre + 9))
     )
-    return math.exp(height + math.log(area))
+    return height + math.log(area)
 
 
 def _mean_price(devices: int, sigma: float) -> float:
     others = devices - 1
     if others == 0 or sigma == 0:
         return 1.0
-    return (1 + others * _over_minimum(devices, _conditional_moment(sigma))) / devices
+    price = (1 + others * math.exp(_log_over_minimum(devices, _moment(sigma)))) / devices
+    return max(price, 1.0)  # a mean is never below the minimum, whatever the last bit says
 
 
-def _mean_square_price(devices: int, sigma: float) -> float:
-    others, single = devices - 1, _conditional_moment(sigma)
+def _price_deviation(devices: int, sigma: float) -> float:
+    others = devices - 1
     if others == 0 or sigma == 0:
-        return 1.0
-    ratio = _over_minimum(devices, single)
-    square = _over_minimum(devices, _conditional_moment(2 * sigma))
-    product = _over_minimum(devices, single, single) if others > 1 else 0.0
-    return (1 + others * (2 * ratio + square + (others - 1) * product)) / devices**2
+        return 0.0
+    if sigma < 1e-3:
+        raise ValueError(
+            f"sigma must be 0 or at least 0.001, where digits cancel less, but it is {sigma:g}"
+        )
+    single = _moment(sigma)
+    first = np.logaddexp(0, math.log(others) + _log_over_minimum(devices, single))
+    terms = [0.0, math.log(2 * others) + _log_over_minimum(devices, single)]
+    terms.append(math.log(others) + _log_over_minimum(devices, _moment(2 * sigma)))
+    if others > 1:
+        pairs = math.log(others) + math.log(others - 1)
+        terms.append(pairs + _log_over_minimum(devices, single, single))
+    second = float(np.logaddexp.reduce(terms))
+    log_variance = second + math.log(-math.expm1(2 * float(first) - second))
+    return math.exp(log_variance / 2 - math.log(devices))
 
 
 def expected_blind_price(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
@@ -217,8 +244,8 @@ def expected_blind_price(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats
     Raises
     ------
     ValueError
-        If an argument is malformed, or sigma is so large that the result
-        overflows double precision.
+        If an argument is malformed, or sigma is so large that the result overflows
+        double precision.
 
     Notes
     -----
@@ -236,7 +263,7 @@ def expected_blind_price(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats
 
 
 def blind_price_std(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
-    r"""Return the standard deviation of :math:`\bar v / v_{\min}`, exactly.
+    r"""Return the standard deviation of :math:`\bar v / v_{\min}`, from its exact moments.
 
     Divided by :math:`\sqrt{N}` it is the standard error of the mean over N pools.
 
@@ -252,12 +279,14 @@ def blind_price_std(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        As for :func:`expected_blind_price`.
+        As for :func:`expected_blind_price`, or if sigma lies between 0 and 0.001,
+        where the difference of the moments would lose too many digits.
 
     Notes
     -----
     The second moment follows like the first: the m - 1 faster devices are
-    conditionally independent given the slowest.
+    conditionally independent given the slowest. The relative error is about
+    :math:`10^{-15}/\sigma^2`.
 
     Examples
     --------
@@ -265,24 +294,29 @@ def blind_price_std(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     >>> float(blind_price_std(8, 0.5).round(4))
     0.7767
     """
-
-    def deviation(m: int, s: float) -> float:
-        return math.sqrt(max(_mean_square_price(m, s) - _mean_price(m, s) ** 2, 0.0))
-
-    return _broadcast(deviation, devices, sigma)
+    return _broadcast(_price_deviation, devices, sigma)
 
 
 def _broadcast(
     function: Callable[[int, float], float], devices: npt.ArrayLike, sigma: npt.ArrayLike
 ) -> Floats:
-    pools, spread = np.broadcast_arrays(
-        integers("devices", devices, least=1), reals("sigma", sigma)
-    )
+    pools, spread = integers("devices", devices, least=1), reals("sigma", sigma)
     try:
-        values = [function(int(m), float(s)) for m, s in zip(pools.flat, spread.flat, strict=True)]
-    except OverflowError:
+        pools, spread = np.broadcast_arrays(pools, spread)
+    except ValueError:
         raise ValueError(
-            "sigma must be small enough for the result to be finite in double precision, "
-            f"but it is up to {spread.max():g}"
+            f"devices and sigma must broadcast, got shapes {pools.shape} and {spread.shape}"
         ) from None
+    values = []
+    for m, s in zip(pools.flat, spread.flat, strict=True):
+        try:
+            value = function(int(m), float(s)) if s <= _LARGEST_SIGMA or m == 1 else math.inf
+        except OverflowError:
+            value = math.inf
+        if value == math.inf:
+            raise ValueError(
+                "sigma must be small enough for the result to be finite in double precision, "
+                f"but it is {s:g}"
+            )
+        values.append(value)
     return np.array(values).reshape(pools.shape)[()]

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -123,7 +124,7 @@ def partition(
     speeds : array_like, shape (m,)
         Speed of each device in pipeline order, positive.
     memory : array_like, shape (L,), optional
-        Memory of each layer. Integers are compared as integers.
+        Memory of each layer. Sums and comparisons of memory are exact.
     capacity : array_like, shape (m,), optional
         Memory of each device; ``inf`` for no limit. Given together with `memory`.
     overhead : array_like, shape (m,), optional
@@ -303,10 +304,11 @@ def evaluate(
     """
     chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
     split = integers("counts", vector("counts", counts, length=chain.devices))
-    if split.sum() != chain.layers:
+    total = sum(split.tolist())
+    if total != chain.layers:
         raise ValueError(
-            f"counts must sum to the number of layers, but they sum to {split.sum()} "
-            f"and there are {chain.layers} layers"
+            f"counts must sum to the number of layers, but they sum to {total} "
+            f"and the number of layers is {chain.layers}"
         )
     ends = np.cumsum(split).tolist()
     for device, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
@@ -319,10 +321,10 @@ def evaluate(
         excess = chain.excess(device, start, end)
         if excess > 0:
             raise InfeasibleError(
-                f"device {device} has capacity {chain.room[device]}, {excess} short of what "
-                f"layers {start} to {end - 1} need",
+                f"device {device} has {chain.amount(excess)} less capacity than its "
+                f"counts[{device}] = {end - start} layers need",
                 device=device,
-                shortfall=excess,
+                shortfall=chain.amount(excess),
             )
     return _result(chain, ends)
 
@@ -390,8 +392,11 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
     (1.0, 0.6666666666666666)
     """
     layers, speed = vector("costs", costs).size, vector("speeds", speeds, positive=True)
-    share = layers * (speed / speed.sum())
-    split = np.floor(share).astype(np.int64)
-    order = np.argsort(split - share, kind="stable")
-    split[order[: layers - split.sum()]] += 1
+    pace = [Fraction(v) for v in speed.tolist()]  # exact, so that ties are ties
+    whole = sum(pace)
+    shares = [layers * v / whole for v in pace]
+    split = [math.floor(share) for share in shares]
+    order = sorted(range(len(pace)), key=lambda device: split[device] - shares[device])
+    for device in order[: layers - sum(split)]:
+        split[device] += 1
     return evaluate(costs, speeds, split)

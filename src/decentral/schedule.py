@@ -48,7 +48,22 @@ def makespan(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
     """
     times = vector("stage_times", stage_times)
     rounds = integers("microbatches", microbatches, least=1)
-    return np.asarray(math.fsum(times.tolist()) + (rounds - 1) * float(times.max()))[()]
+    longest = float(times.max())
+    with np.errstate(over="ignore"):
+        total = _sum(times) + (rounds - 1) * longest
+    if not np.all(total < math.inf):
+        raise ValueError(
+            f"stage_times and microbatches must give a finite total, but the longest stage is "
+            f"{longest:g} and there are up to {rounds.max()} microbatches; rescale the unit"
+        )
+    return np.asarray(total)[()]
+
+
+def _sum(times: Floats) -> float:
+    try:
+        return math.fsum(times.tolist())
+    except OverflowError:
+        return math.inf
 
 
 def bubble_fraction(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
@@ -83,6 +98,7 @@ def bubble_fraction(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> 
     if not times.max() > 0:
         raise ValueError("stage_times must not all be 0")
     rounds = integers("microbatches", microbatches, least=1)
-    slack = times.size * float(times.max()) - math.fsum(times.tolist())
-    idle = slack * (rounds - 1) + (times.size - 1) * math.fsum(times.tolist())
-    return np.asarray(idle / (times.size * makespan(times, rounds)))[()]
+    times = times / times.max()
+    total, slack = math.fsum(times.tolist()), math.fsum((1 - times).tolist())
+    idle = slack * (rounds - 1) + (times.size - 1) * total
+    return np.asarray(idle / (times.size * (total + (rounds - 1))))[()]
