@@ -132,7 +132,7 @@ class Claim:
     id, paper : str
         The identifier in the ledger, and the paper (page) that treats it.
     sentence : str
-        The claim in our words.
+        The claim in our words; like all text here in Markdown with mathematics.
     parameters : str
         What produced the published numbers.
     published : tuple of Published
@@ -248,7 +248,7 @@ def table(paper: str | None = None) -> Markdown:
             name = f"[{claim.id}]({claim.paper}.md)" if paper is None else claim.id
             result = judgement(claim.id)
             lines.append(
-                f"| **{name}** {claim.sentence} ({claim.parameters}) | {_published(claim)} "
+                f"| **{name}.** {claim.sentence} ({claim.parameters}) | {_published(claim)} "
                 f"| {_ours(claim, result)} | *{result.verdict}*. {claim.remark} |"
             )
     return Markdown("\n".join(lines))
@@ -265,6 +265,6 @@ def _published(claim: Claim) -> str:
 def _ours(claim: Claim, result: Judgement) -> str:
     cells = []
     for figure, found, z in zip(claim.published, result.found, result.z, strict=True):
-        score = "" if z is None else f" (z = {z:+.1f})"
-        cells.append(f"{figure.label}: {found}{score}")
+        label = f"{figure.label}: " if len(result.found) > 1 else ""
+        cells.append(label + str(found) + ("" if z is None else f" ($z = {z:+.1f}$)"))
     return "<br>".join(cells)

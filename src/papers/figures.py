@@ -48,7 +48,6 @@ _STYLE: dict[Any, Any] = {
     "axes.titlesize": 11,
     "figure.constrained_layout.use": True,
     "figure.facecolor": PAPER,
-    "figure.figsize": (7.0, 4.0),
     "font.family": "DejaVu Sans",
     "font.size": 10.5,
     "grid.color": GRID,
@@ -67,7 +66,7 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def figure(
-    rows: int = 1, columns: int = 1, *, size: tuple[float, float] = (7.0, 4.0), **subplots: Any
+    rows: int = 1, columns: int = 1, *, size: tuple[float, float] = (5.8, 3.6), **subplots: Any
 ) -> Iterator[Any]:
     """Draw a figure in the book's style, and show it when the block ends.
 
@@ -88,6 +87,25 @@ def figure(
         canvas = Figure(figsize=size)
         yield canvas.subplots(rows, columns, **subplots)
         display({"image/svg+xml": svg(canvas), "text/plain": summary(canvas)}, raw=True)
+
+
+def note(
+    axes: Any,
+    text: str,
+    at: tuple[float, float],
+    shift: tuple[float, float],
+    color: str,
+    **font: Any,
+) -> None:
+    """Write a label at a data point, shifted by so many points."""
+    axes.annotate(text, at, shift, textcoords="offset points", color=color, **font)
+
+
+def ticks(axes: Any, axis: str, values: list[float], labels: list[str] | None = None) -> None:
+    """Mark just these values on the ``"x"`` or ``"y"`` axis, by default as plain numbers."""
+    names = labels or [f"{value:g}" for value in values]
+    getattr(axes, f"set_{axis}ticks")(values, names)
+    getattr(axes, f"set_{axis}ticks")([], minor=True)
 
 
 def svg(canvas: Figure) -> str:
