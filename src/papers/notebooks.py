@@ -70,6 +70,20 @@ def sources(notebook: Any) -> list[tuple[str, str]]:
     return [(cell.cell_type, cell.source) for cell in notebook.cells]
 
 
+def results(notebook: Any) -> list[list[dict[str, Any]]]:
+    """Return what each code cell gave, as far as it can be compared: text, not pixels."""
+    return [
+        [
+            {"text": output.text}
+            if output.output_type == "stream"
+            else {kind: data for kind, data in output.data.items() if kind != "image/svg+xml"}
+            for output in cell.outputs
+        ]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
 def is_stale(page: Path, notebook: Path) -> bool:
     """Whether a notebook was not made from the present text of its page."""
     if not notebook.is_file():

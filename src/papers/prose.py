@@ -17,7 +17,7 @@ _TYPED = re.compile(
     | \.\d+\b                # a decimal without its zero
     | \d[\d,]*\s*(?:%|‰|percent\b|per\ cent\b)
     | \d[\d,]*\s*(?:×|-?fold\b|x\b|times\b)
-    | \b(?:×|±|≈|~)\s*\d
+    | (?:×|±|≈|~)\s*\d
     | \d[eE][-+]?\d
     """,
     re.VERBOSE,
@@ -95,7 +95,7 @@ def typed_results(text: str) -> list[tuple[int, str]]:
     >>> typed_results("It costs {glue:text}`price` at $x = 0.5$, which is 2.4× the bound.")
     [(1, '2.4')]
     """
-    numbered = _prose_lines(text)
+    numbered = _prose_lines(text) or [(1, "")]
     joined = "\n".join(line for _, line in numbered)
     blanked = _NOT_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), joined)
     return [

@@ -1,0 +1,111 @@
+"""The ledger: one test case for each claim, and the rules of the verdicts."""
+
+from dataclasses import replace
+
+import pytest
+
+from papers import claims
+from papers.claims import Claim, Found, Published, Verdict, judge, weigh
+
+
+@pytest.mark.parametrize("identifier", claims.registry())
+def test_the_verdict_is_the_one_declared(identifier):
+    assert claims.judgement(identifier).verdict == claims.registry()[identifier].verdict
+
+
+@pytest.mark.parametrize("identifier", claims.registry())
+def test_a_wrong_figure_would_be_noticed(identifier):
+    """Shift every published number by ten per cent (or one): the verdict must change for P4 ff."""
+    claim = claims.registry()[identifier]
+    judged = claims.judgement(identifier)
+
+    def shifted(figure):
+        text = f"{3 * figure.value + 1:.6f}"
+        return replace(figure, text=text)
+
+    wrong = replace(
+        claim, published=tuple(map(shifted, claim.published)), compute=lambda: judged.found
+    )
+    expected = Verdict.SHARPENED if claim.published[0].how == "bound" else Verdict.CORRECTED
+    assert judge(wrong).verdict == expected
+
+
+def test_the_first_paper_is_complete():
+    ours = {c.id for c in claims.registry().values() if c.paper == "partition"}
+    assert {"P1", "P2", "P3", "P4", "P5", "P10"} <= ours
+
+
+@pytest.mark.parametrize(
+    ("published", "found", "verdict"),
+    [
+        (Published("x", "2.40"), Found(2.4049, ".2f"), Verdict.CONFIRMED),
+        (Published("x", "2.40"), Found(2.4051, ".2f"), Verdict.CORRECTED),
+        (Published("x", "1.4%"), Found(0.0144, ".1%"), Verdict.CONFIRMED),
+        (Published("x", "1.4%"), Found(0.0146, ".1%"), Verdict.CORRECTED),
+        (Published("x", "8", how="bound"), Found(7, "d"), Verdict.SHARPENED),
+        (Published("x", "8", how="bound"), Found(8, "d"), Verdict.CONFIRMED),
+        (Published("x", "8", how="bound"), Found(9, "d"), Verdict.CORRECTED),
+        (Published("x", "1e-5", tolerance=1e-6), Found(1.05e-5, "e"), Verdict.CONFIRMED),
+    ],
+)
+def test_exact_figures_and_bounds(published, found, verdict):
+    assert weigh(published, found) == (verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "z", "verdict"),
+    [
+        (1.0, 0.0, Verdict.WITHIN_SAMPLING_ERROR),
+        (0.61, 3.9, Verdict.WITHIN_SAMPLING_ERROR),
+        (1.41, -4.1, Verdict.CORRECTED),
+    ],
+)
+def test_estimates(value, z, verdict):
+    published = Published("x", "1.0", how="estimate", draws=100)
+    got = weigh(published, Found(value, ".2f", deviation=1.0))
+    assert got[0] == verdict
+    assert got[1] == pytest.approx(z)
+
+
+def test_our_own_error_counts():
+    published = Published("x", "1.0", how="estimate", draws=100)
+    _, z = weigh(published, Found(0.5, ".1f", error=0.1, deviation=1.0))
+    assert z == pytest.approx(0.5 / 0.02**0.5)
+
+
+def test_the_worst_figure_decides():
+    claim = Claim(
+        "X1",
+        "none",
+        "s",
+        "p",
+        (Published("a", "1"), Published("b", "2", how="bound")),
+        lambda: (Found(1, "d"), Found(1, "d")),
+        Verdict.SHARPENED,
+        "",
+    )
+    assert judge(claim).verdict == Verdict.SHARPENED
+    with pytest.raises(ValueError, match="2 published, 1 computed"):
+        judge(replace(claim, compute=lambda: (Found(1, "d"),)))
+
+
+def test_malformed_figures_are_refused():
+    with pytest.raises(ValueError, match="how must be"):
+        Published("x", "1", how="guess")
+    with pytest.raises(ValueError, match="draws must be given"):
+        Published("x", "1", how="estimate")
+    with pytest.raises(ValueError, match="deviation of one draw must be positive"):
+        weigh(Published("x", "1", how="estimate", draws=5), Found(1, "d"))
+
+
+def test_numbers_carry_their_error():
+    assert str(Found(0.014596, ".2%", error=2.3e-5)) == "1.46% ± 0.01%"
+    assert str(Found(1.6588, ".2f", error=0.0049)) == "1.66 ± 0.01"
+    with pytest.raises(ValueError, match="finer than the error"):
+        str(Found(1.6588, ".4f", error=0.0049))
+
+
+def test_the_table_lists_every_claim():
+    text = claims.table().data
+    assert all(f"[{name}](" in text for name in claims.registry())
+    assert len(claims.table("partition").data.splitlines()) == 2 + 6

@@ -1,0 +1,126 @@
+"""The pages: no typed result, short cells, fresh notebooks, and a site that shows the same."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from jupyter_cache import get_cache
+
+from papers import notebooks
+from papers.prose import check, typed_results
+
+ROOT = Path(__file__).parents[1]
+PAPERS = notebooks.papers(ROOT / "book")
+
+
+def committed(page):
+    return nbformat.read(ROOT / "notebooks" / f"{page.stem}.ipynb", as_version=4)
+
+
+def test_no_result_is_typed():
+    assert check(ROOT / "book") == []
+
+
+CELL = "```{{code-cell}} ipython3\n---\nmystnb:\n  {}: It costs 1.25 more\n---\nx = 2.5\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It costs 2.4 on average.", "2.4"),
+        ("It costs .5 on average.", ".5"),
+        ("It takes 12% less.", "12%"),
+        ("It takes 12 percent less.", "12 percent"),
+        ("It is 8× slower.", "8×"),
+        ("It is 8 times slower.", "8 times"),
+        ("It is 8-fold.", "8-fold"),
+        ("It is ×8.", "×8"),
+        ("About ≈ 3 of them.", "≈ 3"),
+        ("# A title with 1,234.5", "1,234.5"),
+        ("| a | 1.25 |", "1.25"),
+        ("[^1]: A footnote of 1.25", "1.25"),
+        ("> quoted 1.25", "1.25"),
+        (":::{note} Title 1.25\ntext\n:::", "1.25"),
+        ("```{prf:theorem} Name\n:label: x\nholds at 1.25\n```", "1.25"),
+        ("````{note}\n```{math}\n1.5\n```\nand 1.25\n````", "1.25"),
+        ("```{figure} a.svg\n:alt: a curve at 1.25\ncaption\n```", "1.25"),
+        (CELL.format("figure:\n    caption"), "1.25"),
+        (CELL.format("image:\n    alt"), "1.25"),
+    ],
+)
+def test_a_typed_result_is_found(text, found):
+    assert [match for _, match in typed_results(text)] == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nversion: 1.5\n---\nText",
+        "There are 240 layers and 8 devices.",
+        "At $x = 1.5$ and $$y = 2.5$$ it is {glue:text}`a.0.b`.",
+        "`1.5` and ``2.5`` and {eq}`eq-1.5`",
+        "See [this](https://example.org/1.5) or <https://example.org/2.5>.",
+        "```python\nx = 1.5\n```",
+        "```{math}\n1.5\n```",
+        "```{code-cell} ipython3\n:tags: [hide-input]\nx = 1.5\n```",
+    ],
+)
+def test_other_numbers_are_left_alone(text):
+    assert typed_results(text) == []
+
+
+def test_the_line_of_a_typed_result():
+    assert typed_results("one\n\n$2.5$ and\n3.5 here") == [(4, "3.5")]
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
+class TestPaper:
+    def test_cells_are_short(self, page):
+        for cell in jupytext.read(page).cells:
+            if cell.cell_type == "code":
+                lines = [line for line in cell.source.splitlines() if line.strip()]
+                assert len(lines) <= 20, lines[0]
+                assert max(map(len, lines)) <= 100, lines[0]
+
+    def test_the_notebook_is_not_stale(self, page):
+        assert not notebooks.is_stale(page, ROOT / "notebooks" / f"{page.stem}.ipynb"), (
+            "run `make notebooks`"
+        )
+
+    def test_every_cell_was_executed(self, page):
+        """nbval checks a notebook without stored outputs only for errors."""
+        code = [cell for cell in committed(page).cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+        assert any(cell.outputs for cell in code)
+
+    def test_outputs_do_not_depend_on_the_machine(self, page):
+        text = repr(notebooks.results(committed(page)))
+        assert not re.search(r"0x[0-9a-f]{6,}|/home/|/work/|/tmp/|Warning", text)
+
+    def test_the_site_shows_what_the_notebook_holds(self, page):
+        cache = get_cache(ROOT / "_build" / ".jupyter_cache")
+        records = [r for r in cache.list_cache_records() if Path(r.uri).name == page.name]
+        assert records, "run `make book`"
+        shown = cache.get_cache_bundle(max(record.pk for record in records)).nb
+        assert notebooks.results(shown) == notebooks.results(committed(page))
+
+
+def test_staleness_is_noticed(tmp_path):
+    page, notebook = tmp_path / "page.md", tmp_path / "page.ipynb"
+    kernel = "kernelspec:\n  display_name: Python 3\n  language: python\n  name: python3"
+    text = f"---\n{kernel}\n---\n# T\n\n```{code - cell} ipython3\n1 + 1\n```\n"
+    page.write_text(text)
+    assert notebooks.is_stale(page, notebook)
+    nbformat.write(notebooks.convert(page), notebook)
+    assert not notebooks.is_stale(page, notebook)
+    page.write_text(text.replace("1 + 1", "1 + 2"))
+    assert notebooks.is_stale(page, notebook)
+    page.write_text(text.replace("# T", "# U"))
+    assert notebooks.is_stale(page, notebook)
+
+
+def test_no_notebook_without_a_page():
+    names = {page.stem for page in PAPERS}
+    assert {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} == names

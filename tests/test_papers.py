@@ -1,0 +1,190 @@
+"""Checks, text, figures and proofs: what they promise, and that they can fail."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import sympy as sp
+from matplotlib.figure import Figure
+
+from papers import figures, proofs
+from papers.checks import agree, grid, must_fail, z_score
+from papers.text import number
+
+X = sp.Symbol("x", positive=True)
+
+
+# --- checks ---------------------------------------------------------------------------------
+
+
+def test_agree_reports_what_it_did():
+    report = agree(
+        grid(x=[0.5, 1.0], n=[1, 2]), rtol=1e-12, derived=X**2, library=lambda x, n: x * x
+    )
+    assert repr(report) == "derived = library at 4 points, to a relative 1e-12"
+    exact = agree({"x": [0.5]}, rtol=0, a=[math.inf], b=[math.inf])
+    assert repr(exact) == "a = b at 1 points, bit for bit"
+
+
+def test_agree_names_the_worst_point():
+    with pytest.raises(AssertionError, match=r"a and b differ by a relative 5.0e-01 at x = 2"):
+        agree({"x": [1, 2, 3]}, rtol=0.1, a=[1, 1, 1], b=[1.05, 2, 1])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[1 + 1e-11, 2], [1, math.nan], [1, math.inf], [0, 2], [1, -2]],
+)
+def test_agree_fails(wrong):
+    with pytest.raises(AssertionError):
+        agree({"x": [1, 2]}, rtol=1e-12, a=[1, 2], b=wrong)
+
+
+def test_agree_has_no_absolute_tolerance():
+    with pytest.raises(AssertionError):
+        agree({"x": [1]}, rtol=1e-3, a=[1e-300], b=[2e-300])
+    with pytest.raises(AssertionError):
+        agree({"x": [1]}, rtol=1e-3, a=[0.0], b=[1e-300])
+
+
+@pytest.mark.parametrize(
+    ("points", "sources", "message"),
+    [
+        ({"x": []}, {"a": [], "b": []}, "one positive length"),
+        ({"x": [1]}, {"a": [1]}, "at least two"),
+        ({"x": [1]}, {"a": [1], "b": [1, 2]}, "must give 1 values"),
+        ({"x": [1]}, {"a": [1], "b": sp.Symbol("y")}, "value for every symbol"),
+        ({"x": [1], "y": [1, 2]}, {"a": [1], "b": [1]}, "one positive length"),
+    ],
+)
+def test_agree_refuses_what_it_cannot_compare(points, sources, message):
+    with pytest.raises(ValueError, match=message):
+        agree(points, rtol=1e-12, **sources)
+
+
+def test_z_score():
+    assert z_score(1.3, 0.1, 1.0) == pytest.approx(3)
+    assert z_score(1.3, 0.3, 1.0, exact_error=0.4) == pytest.approx(0.6)
+    for estimate in (1.41, 0.59, math.nan):
+        with pytest.raises(AssertionError, match="allowed are 4"):
+            z_score(estimate, 0.1, 1.0)
+    with pytest.raises(ValueError, match="standard_error must be positive"):
+        z_score(1, 0, 1)
+
+
+def test_must_fail(capsys):
+    with must_fail():
+        agree({"x": [1]}, rtol=1e-12, a=[1], b=[1.01])
+    assert "differ by a relative 9.9e-03" in capsys.readouterr().out
+    with pytest.raises(AssertionError, match="passed although"), must_fail():
+        agree({"x": [1]}, rtol=1e-12, a=[1], b=[1])
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "spec", "error", "text"),
+    [
+        (2.3729, ".2f", 0.005, "2.37"),
+        (0.0137, ".1%", 0, "1.4%"),
+        (1234567, ",d", 0, "1,234,567"),
+        (np.float64(1e-9), ".1e", 1e-10, "1.0e-09"),
+        (np.int64(7), "d", 0, "7"),
+        (0.0, ".1f", 0, "0.0"),
+        (123.0, ".0f", 1, "123"),
+    ],
+)
+def test_number(value, spec, error, text):
+    assert number(value, spec, error=error) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "spec", "error", "message"),
+    [
+        (math.nan, ".2f", 0, "finite"),
+        (math.inf, ".2f", 0, "finite"),
+        (0.001, ".2f", 0, "would print as 0.00"),
+        (-1e-9, ".1%", 0, "would print as -0.0%"),
+        (2.3729, ".3f", 0.005, "finer than the error"),
+        (0.01372, ".2%", 0.001, "finer than the error"),
+        (1.5, "d", 0, "whole"),
+        (1.5, ".3g", 0, "spec must end in"),
+    ],
+)
+def test_number_refuses(value, spec, error, message):
+    with pytest.raises(ValueError, match=message):
+        number(value, spec, error=error)
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def _draw(seed=0):
+    canvas = Figure(figsize=(3, 2))
+    axes = canvas.subplots()
+    points = np.random.default_rng(seed).random(50)
+    axes.plot(points, color=figures.BLUE, label="noise")
+    axes.fill_between(range(50), points, alpha=0.3, color=figures.ORANGE)
+    axes.bar([1, 2], [0.5, 1], color=figures.GREEN, label="bars")
+    return canvas
+
+
+def test_equal_figures_give_equal_bytes():
+    assert figures.svg(_draw()) == figures.svg(_draw())
+    assert figures.svg(_draw()) != figures.svg(_draw(1))
+
+
+def test_figures_follow_the_scheme():
+    text = figures.svg(_draw())
+    assert "@media (prefers-color-scheme:dark)" in text
+    body = text[text.index("</style>") :]
+    # Outside the style sheet a colour stands only as the fallback of a variable.
+    loose = re.sub(r"var\(--figure-\w+, #[0-9a-f]{6}\)", "", body)
+    assert "var(--figure-blue, #0065a8)" in body
+    for light, _ in figures.PALETTE.values():
+        assert light not in loose
+    assert "<dc:date>" not in text
+
+
+def _contrast(one, two):
+    def luminance(colour):
+        parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(two)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", ["ink", "muted", "blue", "orange", "green", "purple"])
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_labels_are_legible(name, scheme):
+    paper = figures.PALETTE["paper"][scheme]
+    assert _contrast(figures.PALETTE[name][scheme], paper) > 4.5
+
+
+def test_the_summary_tells_of_changed_data():
+    assert figures.summary(_draw()) != figures.summary(_draw(1))
+    assert "bars: 2 bars, 0.5 to 1" in figures.summary(_draw())
+
+
+# --- proofs ---------------------------------------------------------------------------------
+
+SIZES = [(L, m) for m in (1, 2, 3, 4) for L in (1, 3, 5, 8)]
+
+
+@pytest.mark.parametrize(("layers", "devices"), SIZES)
+def test_the_theorems_hold_for_all_reals(layers, devices):
+    assert proofs.greedy_is_exact(layers, devices)
+    assert proofs.greedy_is_exact(layers, devices, memory=True, overhead=True)
+    assert proofs.bound_holds(layers, devices)
+    assert proofs.bound_holds(layers, devices, overhead=True)
+
+
+@pytest.mark.parametrize("devices", [2, 3, 4])
+def test_the_solver_finds_counterexamples(devices):
+    """A smaller multiple is refuted; so is a greedy walk that may not skip a device."""
+    assert not proofs.bound_holds(devices + 1, devices, multiple=lambda m: m - 1.01)
+    assert not proofs.bound_holds(devices + 1, devices, multiple=lambda m: 0.99 * (m - 1))
