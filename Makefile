@@ -1,6 +1,6 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
-# make notebooks / serve / bench / lint / lock / clean
+# make notebooks / serve / bench / mutants / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -13,7 +13,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test notebooks serve bench lint lock clean
+.PHONY: book test notebooks serve bench mutants lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
@@ -26,6 +26,9 @@ notebooks: $(READY)
 
 serve: book
 	$(BIN)/python -m http.server --directory _build/html 8000
+
+mutants: $(READY)
+	$(BIN)/python tests/mutants.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py

@@ -110,7 +110,7 @@ class TestPaper:
 def test_staleness_is_noticed(tmp_path):
     page, notebook = tmp_path / "page.md", tmp_path / "page.ipynb"
     kernel = "kernelspec:\n  display_name: Python 3\n  language: python\n  name: python3"
-    text = f"---\n{kernel}\n---\n# T\n\n```{code - cell} ipython3\n1 + 1\n```\n"
+    text = f"---\n{kernel}\n---\n# T\n\n```{{code-cell}} ipython3\n1 + 1\n```\n"
     page.write_text(text)
     assert notebooks.is_stale(page, notebook)
     nbformat.write(notebooks.convert(page), notebook)

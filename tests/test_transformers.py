@@ -60,6 +60,8 @@ def test_recomputation():
     lean = layers(model("llama-3-70b"), sequence_length=64, recompute=True)
     np.testing.assert_allclose(lean.flops[1:-1], plain.flops[1:-1] * 4 / 3, rtol=1e-12)
     assert np.all(lean.activation_bytes[1:-1] == lean.boundary_bytes)
+    assert lean.flops[-1] == plain.flops[-1]
+    assert lean.activation_bytes[-1] == plain.activation_bytes[-1]
 
 
 def test_a_shape_by_hand():

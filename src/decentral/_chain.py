@@ -107,12 +107,13 @@ def build(
     extra = np.zeros(speed.size)
     if overhead is not None:
         extra = vector("overhead", overhead, length=speed.size)
-    check_scale(float(prefix[-1]), speed, extra)
+    pace, late = speed.tolist(), extra.tolist()
+    check_scale(float(prefix[-1]), pace, late)
     held, room, unit = _memory(memory, capacity, cost.size, speed.size)
     return Chain(
         starts=_sequence(prefix),
-        speeds=speed.tolist(),
-        overhead=extra.tolist(),
+        speeds=pace,
+        overhead=late,
         held=held,
         room=room,
         unit=unit,
@@ -170,30 +171,31 @@ def probe(chain: Chain, target: float, low: Sequence[int], high: Sequence[int]) 
     """
     if chain.nonempty:
         return sweep(chain, target)[0]
-    starts, last = chain.starts, chain.devices - 1
-    start, slow, bid, roof = 0, 0.0, math.inf, chain.layers
+    starts, held, layers, last = chain.starts, chain.held, chain.layers, chain.devices - 1
+    start, slow, bid, roof = 0, 0.0, math.inf, layers
     ends: list[int] = []
     for device, (speed, extra) in enumerate(zip(chain.speeds, chain.overhead, strict=True)):
         base = starts[start]
-        if chain.held is not None:
-            roof = bisect_right(chain.held, chain.held[start] + chain.room[device], start) - 1
+        if held is not None:
+            roof = bisect_right(held, held[start] + chain.room[device], start) - 1
         # Guess the reach by inverting the stage time; trust only the stage time itself.
         budget = base + (target - extra) * speed
         end = min(bisect_right(starts, budget, low[device], high[device] + 1) - 1, roof)
-        if (
-            end < start
-            or (end > start and (starts[end] - base) / speed + extra > target)
-            or (end < roof and (starts[end + 1] - base) / speed + extra <= target)
-        ):
+        time = (starts[end] - base) / speed + extra if end > start else 0.0
+        longer = (starts[end + 1] - base) / speed + extra if end < roof else math.inf
+        if end < start or time > target or longer <= target:
             end = _reach(chain, device, start, roof, target)
-        if end > start:
-            slow = max(slow, (starts[end] - base) / speed + extra)
-        wanted = chain.layers if device == last else end + 1
-        if end < wanted <= roof:
-            bid = min(bid, (starts[wanted] - base) / speed + extra)
+            time = chain.time(device, start, end)
+            longer = chain.time(device, start, end + 1) if end < roof else math.inf
+        if time > slow:
+            slow = time
+        if device == last and end < layers:
+            longer = chain.time(device, start, layers) if roof == layers else math.inf
+        if longer < bid:
+            bid = longer
         ends.append(end)
         start = end
-    return Probe(ends, start == chain.layers, slow, bid)
+    return Probe(ends, start == layers, slow, bid)
 
 
 def _reach(chain: Chain, device: int, start: int, roof: int, target: float) -> int:

@@ -112,13 +112,12 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def check_scale(work: float, speeds: Floats, overhead: Floats) -> None:
+def check_scale(work: float, speeds: list[float], overhead: list[float]) -> None:
     """Refuse chains whose stage times or whole speed overflow double precision."""
-    with np.errstate(over="ignore"):
-        pace, slowest = float(speeds.sum()), work / float(speeds.min()) + float(overhead.sum())
-    if not (pace < math.inf and slowest < math.inf):
+    pace, slowest = sum(speeds), min(speeds)
+    if not (pace < math.inf and work / slowest + sum(overhead) < math.inf):
         raise ValueError(
             "costs, speeds and overhead must give finite stage times, but the costs sum to "
-            f"{work:g}, the speeds to {pace:g}, and the slowest speed is {speeds.min():g}; "
+            f"{work:g}, the speeds to {pace:g}, and the slowest speed is {slowest:g}; "
             "rescale the units"
         )

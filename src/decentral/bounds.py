@@ -39,7 +39,7 @@ def _instance(
         extra = vector("overhead", overhead, length=pace.size)
     with np.errstate(over="ignore"):
         work = float(cost.sum())
-    check_scale(work, pace, extra)
+    check_scale(work, pace.tolist(), extra.tolist())
     return work, float(cost.max()), pace, extra
 
 

@@ -262,8 +262,9 @@ def layers(
         Count only the attention that causal masking leaves. The default counts
         the full square, as is customary when utilisation is reported.
     recompute : bool, optional
-        Keep only each layer's input and run the forward pass again before the
-        backward pass: fewer bytes, a third more work.
+        Keep only each block's input and run its forward pass again before the
+        backward pass: fewer bytes, a third more work. The head is never run again,
+        since its backward pass follows at once.
 
     Returns
     -------
@@ -301,8 +302,8 @@ def layers(
     seen = (context + 1) / 2 if causal else context
     block = 2 * shape.block_weights + 4 * seen * shape.query_size
     head = 2 * hidden * vocabulary
-    passes = 4 if recompute else 3
-    flops = tokens * passes * np.array([0.0, *[block] * blocks, head])
+    again = 4 if recompute else 3  # backward counts twice
+    flops = tokens * np.array([0.0, *[again * block] * blocks, 3 * head])
 
     parameters = np.array(
         [
@@ -315,10 +316,7 @@ def layers(
     branches = 3 if shape.gated else 2
     kept = 4 * hidden + 2 * (shape.query_size + shape.key_value_size)
     kept += branches * shape.intermediate_size
-    if recompute:
-        values = [0, *[hidden] * blocks, hidden]
-    else:
-        values = [0, *[kept] * blocks, 2 * hidden + vocabulary]
+    values = [0, *[hidden if recompute else kept] * blocks, 2 * hidden + vocabulary]
     return Layers(
         names=("embedding", *(f"block {i}" for i in range(blocks)), "head"),
         flops=flops,

@@ -163,13 +163,22 @@ class Judgement:
     verdict: Verdict
 
 
+def _standard_error(published: Published, found: Found) -> float:
+    """Return the standard error of the source's estimate."""
+    if not found.deviation > 0:
+        raise ValueError(f"{published.label}: the deviation of one draw must be positive")
+    return found.deviation / math.sqrt(published.draws)
+
+
 def weigh(published: Published, found: Found) -> tuple[Verdict, float | None]:
-    """Derive the verdict on one number, with the z-score if it is an estimate."""
+    """Derive the verdict on one number, with the z-score if it is an estimate.
+
+    The z-score counts from the nearest number that rounds to the published digits.
+    """
     gap = published.value - found.value
     if published.how == "estimate":
-        if not found.deviation > 0:
-            raise ValueError(f"{published.label}: the deviation of one draw must be positive")
-        z = gap / math.hypot(found.deviation / math.sqrt(published.draws), found.error)
+        nearest = math.copysign(max(0.0, abs(gap) - published.allowed), gap)
+        z = nearest / math.hypot(_standard_error(published, found), found.error)
         return (Verdict.WITHIN_SAMPLING_ERROR if abs(z) < 4 else Verdict.CORRECTED), z
     if abs(gap) <= published.allowed * (1 + 1e-9):
         return Verdict.CONFIRMED, None
@@ -248,16 +257,21 @@ def table(paper: str | None = None) -> Markdown:
             name = f"[{claim.id}]({claim.paper}.md)" if paper is None else claim.id
             result = judgement(claim.id)
             lines.append(
-                f"| **{name}.** {claim.sentence} ({claim.parameters}) | {_published(claim)} "
-                f"| {_ours(claim, result)} | *{result.verdict}*. {claim.remark} |"
+                f"| **{name}.** {claim.sentence} ({claim.parameters}) "
+                f"| {_published(claim, result)} | {_ours(claim, result)} "
+                f"| *{result.verdict}*. {claim.remark} |"
             )
     return Markdown("\n".join(lines))
 
 
-def _published(claim: Claim) -> str:
+def _published(claim: Claim, result: Judgement) -> str:
     cells = []
-    for figure in claim.published:
-        how = f"estimate, {figure.draws} draws" if figure.how == "estimate" else figure.how
+    for figure, found in zip(claim.published, result.found, strict=True):
+        how: str = figure.how
+        if how == "estimate":
+            error = _standard_error(figure, found)
+            scale, sign = (100, "%") if figure.text.endswith("%") else (1, "")
+            how = f"{figure.draws} draws, standard error {error * scale:.1g}{sign}"
         cells.append(f"{figure.label}: {figure.text} ({how})")
     return "<br>".join(cells)
 

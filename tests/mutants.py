@@ -1,0 +1,119 @@
+"""Make each formula wrong by one per cent: a test and a cell must turn red.
+
+Run by ``make mutants``. Each mutant is a copy of the project in which one expression
+is multiplied by 1.01 (or a count is one off). The tests of its module run on the copy,
+and so does the paper, cell by cell, up to the first failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# File, the expression, and what becomes of it. The guess of a block's end in the walk is not
+# among them: whatever it is, the stage time itself corrects it.
+MUTANTS = [
+    (
+        "_chain.py",
+        "block / self.speeds[device] + self",
+        "1.01 * block / self.speeds[device] + self",
+    ),
+    ("_chain.py", "self.overhead[device]\n", "1.01 * self.overhead[device]\n"),
+    ("_chain.py", "(starts[end] - base) / speed", "1.01 * (starts[end] - base) / speed"),
+    ("_chain.py", "(starts[end + 1] - base) / speed", "1.01 * (starts[end + 1] - base) / speed"),
+    ("_chain.py", "work / pace * (1 - 2.0**-48)", "work / pace * 1.01"),
+    ("_chain.py", "lower = found.bid", "lower = 1.01 * found.bid"),
+    ("bounds.py", "levels = (work", "levels = (1.01 * work"),
+    ("bounds.py", "np.cumsum(share * onsets[order])", "1.01 * np.cumsum(share * onsets[order])"),
+    ("bounds.py", "return work / whole", "return 1.01 * work / whole"),
+    ("bounds.py", "(pace.size - 1) * (widest", "1.01 * (pace.size - 1) * (widest"),
+    ("bounds.py", "float(pace / whole @ onset) +", "1.01 * float(pace / whole @ onset) +"),
+    ("bounds.py", "_water_level(work - widest", "_water_level(work - 1.01 * widest"),
+    ("bounds.py", "onset + widest / pace", "onset + 1.01 * widest / pace"),
+    ("bounds.py", "rate * (rate / 2 - u)", "1.01 * rate * (rate / 2 - u)"),
+    ("bounds.py", "log_ndtr(rate - u)", "log_ndtr(1.01 * rate - u)"),
+    ("bounds.py", "u * u / 2 -", "1.01 * u * u / 2 -"),
+    ("bounds.py", "price = (1 + others", "price = (1.01 + others"),
+    ("bounds.py", "math.log(2 * others)", "math.log(2.02 * others)"),
+    ("bounds.py", "_moment(2 * sigma)", "_moment(2.02 * sigma)"),
+    ("schedule.py", "_sum(times) + (rounds", "1.01 * _sum(times) + (rounds"),
+    ("schedule.py", "(rounds - 1) * longest", "1.01 * (rounds - 1) * longest"),
+    ("schedule.py", "slack * (rounds - 1) +", "1.01 * slack * (rounds - 1) +"),
+    ("schedule.py", "(times.size - 1) * total", "1.01 * (times.size - 1) * total"),
+]
+TESTS = ["test_partition.py", "test_bounds.py", "test_schedule.py"]
+
+PAGE = """
+import os, sys, jupytext
+sys.stdout = open(os.devnull, "w")
+space = {"__name__": "__main__"}
+for number, cell in enumerate(jupytext.read(sys.argv[1]).cells):
+    if cell.cell_type == "code":
+        try:
+            exec(cell.source, space)
+        except Exception as error:
+            sys.stderr.write(f"cell {number}: {type(error).__name__}")
+            sys.exit(1)
+"""
+
+
+def run(command: list[str], folder: Path) -> tuple[int, str]:
+    """Run a command on the copy in `folder`; return its exit code and the end of what it says.
+
+    A search that no longer ends is a failure too.
+    """
+    environment = os.environ | {
+        "PYTHONPATH": str(folder / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "agg",
+    }
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+    except subprocess.TimeoutExpired:
+        return 1, "does not end"
+    said = (done.stdout + done.stderr).strip().splitlines()
+    return done.returncode, said[-1] if said else ""
+
+
+def main() -> int:
+    survivors = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("src", "tests", "book"):
+            shutil.copytree(ROOT / part, folder / part)
+        pytest = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider"]
+        pytest += ["-W", "error", "-o", "pythonpath=tests", *(f"tests/{test}" for test in TESTS)]
+        page = [sys.executable, "-W", "ignore", "-c", PAGE, "book/partition.md"]
+        for command in (pytest, page):
+            code, said = run(command, folder)
+            assert code == 0, f"the original fails: {said}"
+        for file, old, new in MUTANTS:
+            path = folder / "src" / "decentral" / file
+            text = path.read_text("utf-8")
+            assert text.count(old) >= 1, f"{file} no longer contains {old!r}"
+            path.write_text(text.replace(old, new), "utf-8")
+            (tested, _), (shown, where) = run(pytest, folder), run(page, folder)
+            path.write_text(text, "utf-8")
+            verdicts = ["red" if code else "GREEN" for code in (tested, shown)]
+            survivors += "GREEN" in verdicts
+            print(f"tests {verdicts[0]}, page {verdicts[1]} ({where}): {new.strip()}", flush=True)
+    print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} mutants turn a test and a cell red")
+    return survivors
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""The build notices what it must: small books are built with the book's own settings."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from papers import build
+
+ROOT = Path(__file__).parents[1]
+HEADER = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+"""
+CODE = "from law import value\nprint(f'the law gives {value}')"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A book of one page whose cell prints a value from ``src``."""
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    shutil.copytree(ROOT / "book" / "_static", tmp_path / "book" / "_static")
+    (tmp_path / "book" / "references.bib").touch()
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    (tmp_path / "src").mkdir()
+    for name in ("requirements.txt", "pyproject.toml"):
+        (tmp_path / name).touch()
+    (tmp_path / "src" / "law.py").write_text("value = 41\n")
+    write(tmp_path, CODE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    return tmp_path
+
+
+def write(project, code, prose="Text."):
+    page = f"{HEADER}\n# Page\n\n{prose}\n\n```{{code-cell}} ipython3\n{code}\n```\n"
+    (project / "book" / "index.md").write_text(page)
+
+
+def html(project):
+    return (project / "_build" / "html" / "index.html").read_text()
+
+
+def test_an_edit_in_src_changes_the_page(project):
+    assert build.build(project) == 0
+    assert "the law gives 41" in html(project)
+    (project / "src" / "law.py").write_text("value = 42\n")
+    assert build.build(project) == 0
+    assert "the law gives 42" in html(project)
+
+
+def test_without_the_guard_the_page_would_be_stale(project, monkeypatch):
+    """The builder's own cache keys on the cells alone, so the guard is needed."""
+    assert build.build(project) == 0
+    (project / "src" / "law.py").write_text("value = 42\n")
+    monkeypatch.setattr(build, "discard_if_stale", lambda root: False)
+    assert build.build(project) == 0
+    assert "the law gives 41" in html(project)
+
+
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "pyproject.toml", "_config.yml", "src/new.py"]
+)
+def test_every_input_invalidates_the_build(project, name):
+    assert build.discard_if_stale(project)
+    assert not build.discard_if_stale(project)
+    with (project / name).open("a") as file:
+        file.write("# changed\n")
+    assert build.discard_if_stale(project)
+
+
+def test_bytecode_is_no_input(project):
+    before = build.fingerprint(project)
+    (project / "src" / "__pycache__").mkdir()
+    (project / "src" / "__pycache__" / "law.pyc").write_bytes(b"1")
+    assert build.fingerprint(project) == before
+
+
+FAILURES = {
+    "a cell that raises": ("assert 1 == 2", "Text.", "AssertionError"),
+    "a warning in a cell": ("import warnings\nwarnings.warn('odd')", "Text.", "stderr was found"),
+    "a glue key that is missing": (
+        "1",
+        "It is {glue:text}`nothing`.",
+        "nothing.*found in glue data",
+    ),
+    "a NumPy scalar glued with a format": (
+        "import numpy as np\nfrom myst_nb import glue\nglue('n', np.float64(2.5), display=False)",
+        "It is {glue:text}`n:.1f`.",
+        "WARNING.*n:.1f|Failed to format",
+    ),
+    "a reference to nowhere": ("1", "See {numref}`fig-nowhere`.", "fig-nowhere"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_it_fails_in_a_clean_and_in_a_second_build(project, capfd, failure):
+    code, prose, message = FAILURES[failure]
+    write(project, code, prose)
+    for _ in range(2):
+        assert build.build(project) != 0
+        printed = "".join(capfd.readouterr())
+        assert re.search(message, printed)
+
+
+def test_it_fails_after_a_success_and_recovers(project):
+    assert build.build(project) == 0
+    write(project, "assert 1 == 2")
+    assert build.build(project) != 0
+    assert build.build(project) != 0
+    write(project, CODE)
+    assert build.build(project) == 0
+    assert "the law gives 41" in html(project)
+
+
+def test_the_tools_are_the_ones_of_this_environment():
+    assert Path(sys.executable).with_name("jupyter-book").exists()
