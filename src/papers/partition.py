@@ -236,7 +236,7 @@ CLAIMS = (
         sentence="Speed-aware cutting stays close to $W/V$ at 240 layers.",
         parameters=r"$m = 8$, equal layers, fast-first order, $\sigma = 0.5$",
         published=(Published("mean of $T^*V/W - 1$", "1.4%", how="estimate", draws=200),),
-        compute=lambda: (_estimate(aware_price(pools(20_000, 8, 0.5, seed=15), 240) - 1, ".2%"),),
+        compute=lambda: (_estimate(aware_price(pools(10_000, 8, 0.5, seed=15), 240) - 1, ".2%"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark=(
             "True as an average, not as a ceiling: in the limit of many layers the excess has "
@@ -249,7 +249,7 @@ CLAIMS = (
         sentence="Memory that shrinks as speed grows inflates the bottleneck.",
         parameters=r"$m = 8$, $L = 64$ equal layers, $\sigma = 0.5$, caps $1.3\,(L/m)\,\bar v/v_j$",
         published=(Published("mean inflation", "1.7", how="estimate", draws=200),),
-        compute=lambda: (_estimate(memory_inflation(pools(5000, 8, 0.5, seed=20), 64), ".2f"),),
+        compute=lambda: (_estimate(memory_inflation(pools(3000, 8, 0.5, seed=20), 64), ".2f"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark="The source's best of four orders is no search: here every order costs the same.",
     ),
