@@ -124,3 +124,14 @@ def test_staleness_is_noticed(tmp_path):
 def test_no_notebook_without_a_page():
     names = {page.stem for page in PAPERS}
     assert {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} == names
+
+
+def test_pieces_of_a_stream_are_one_result():
+    cell = nbformat.v4.new_code_cell()
+    pieces = [nbformat.v4.new_output("stream", text=text) for text in ("one ", "two\n")]
+    whole = nbformat.v4.new_output("stream", text="one two\n")
+    books = []
+    for outputs in (pieces, [whole]):
+        cell.outputs = outputs
+        books.append(notebooks.results(nbformat.v4.new_notebook(cells=[cell])))
+    assert books[0] == books[1] == [["one two\n"]]

@@ -57,6 +57,7 @@ def execute(page: Path) -> Any:
         kernel_name="python3",
         on_cell_start=report,
         record_timing=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(page.parent)}},
         timeout=120,
     )
@@ -70,18 +71,23 @@ def sources(notebook: Any) -> list[tuple[str, str]]:
     return [(cell.cell_type, cell.source) for cell in notebook.cells]
 
 
-def results(notebook: Any) -> list[list[dict[str, Any]]]:
+def results(notebook: Any) -> list[list[Any]]:
     """Return what each code cell gave, as far as it can be compared: text, not pixels."""
-    return [
-        [
-            {"text": output.text}
-            if output.output_type == "stream"
-            else {kind: data for kind, data in output.data.items() if kind != "image/svg+xml"}
-            for output in cell.outputs
-        ]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
+    return [_results(cell) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _results(cell: Any) -> list[Any]:
+    given: list[Any] = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            # A kernel may send one text in several pieces.
+            if given and isinstance(given[-1], str):
+                given[-1] += output.text
+            else:
+                given.append(output.text)
+        else:
+            given.append({kind: x for kind, x in output.data.items() if kind != "image/svg+xml"})
+    return given
 
 
 def is_stale(page: Path, notebook: Path) -> bool:
