@@ -163,6 +163,13 @@ def _ratios(given: object, checked: Floats) -> list[tuple[int, int]]:
     return ratios
 
 
+def memory_array(chain: Chain) -> npt.NDArray[Any] | None:
+    """Return the prefix sums of memory as an array; Python integers where 64 bits are few."""
+    if chain.held is None:
+        return None
+    return np.array(chain.held, dtype=np.int64 if chain.held[-1] < 2**63 else object)
+
+
 def probe(chain: Chain, target: float, low: Sequence[int], high: Sequence[int]) -> Probe:
     """Test `target` by furthest reach; earlier probes bracket each block end.
 
@@ -216,9 +223,7 @@ def sweep(chain: Chain, target: float) -> tuple[Probe, list[npt.NDArray[np.intp]
     device that reaches none.
     """
     starts = np.asarray(chain.starts)
-    held = None
-    if chain.held is not None:
-        held = np.array(chain.held, dtype=np.int64 if chain.held[-1] < 2**63 else object)
+    held = memory_array(chain)
     layers, devices = chain.layers, chain.devices
     reachable = [np.array([0])]
     bid = math.inf
@@ -252,6 +257,58 @@ def test(chain: Chain, target: float) -> Probe:
     return probe(chain, target, [0] * chain.devices, [chain.layers] * chain.devices)
 
 
+class Interval:
+    """Where the optimum lies, narrowed by probes, and where to probe next.
+
+    Where to look is free, as long as it lies in [lower, upper). Before the first
+    success it is on from the last target by the time that all devices need for the
+    layers left over, but at least to the bid, in growing strides: few probes if the
+    optimum is near. After that it is halfway.
+    """
+
+    __slots__ = ("lower", "pace", "stride", "target", "upper", "work")
+
+    def __init__(
+        self, chain: Chain, *, lower: float | None = None, upper: float = math.inf
+    ) -> None:
+        self.work, self.pace = chain.starts[-1], math.fsum(chain.speeds)
+        self.stride, self.target, self.upper = 1.0, self.work / self.pace, upper
+        # A safe start: no rounding of differences and quotients reaches below it.
+        self.lower = self.target * (1 - 2.0**-48) if self.target > 1e-290 else 0.0
+        if lower is not None:
+            self.lower = self.target = lower
+
+    def aim(self) -> float | None:
+        """Return the next target, or None if the optimum is found: it is `upper`."""
+        if self.lower >= self.upper:
+            return None
+        if not self.lower <= self.target < self.upper:
+            self.target = self._halfway()
+        return self.target
+
+    def success(self, slowest: float) -> None:
+        """Note that the target can be met, with this largest stage time."""
+        self.upper = slowest
+        self.target = self._halfway()
+
+    def failure(self, bid: float, left_over: float) -> None:
+        """Note that no target below the bid can be met, and how much work was left over."""
+        self.lower = bid
+        step = max(left_over / self.pace, bid - self.target)
+        self.target = min(self.target + self.stride * step, self._halfway())
+        self.stride *= 2
+
+    def _halfway(self) -> float:
+        """Split [lower, upper), geometrically where the ends are far apart."""
+        if self.upper == math.inf:
+            return 2 * self.lower
+        if 0 < 4 * self.lower < self.upper:
+            middle = math.sqrt(self.lower) * math.sqrt(self.upper)
+        else:
+            middle = self.lower + (self.upper - self.lower) / 2
+        return middle if middle < self.upper else self.lower
+
+
 def solve(chain: Chain) -> tuple[float, list[int]] | None:
     """Find the least bottleneck and the block ends that attain it, or None if nothing fits.
 
@@ -259,49 +316,28 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
     the chain as it is in any of them.
     """
     low, high = [0] * chain.devices, [chain.layers] * chain.devices
-    work, pace = chain.starts[-1], math.fsum(chain.speeds)
-    # A safe start: no rounding of differences and quotients reaches below it.
-    lower = work / pace * (1 - 2.0**-48) if work / pace > 1e-290 else 0.0
-    upper, best, stride, target = math.inf, high, 1.0, work / pace
+    best, upper, lower = high, math.inf, None
     if chain.nonempty:
         relaxed = solve(replace(chain, nonempty=False))
         if relaxed is None:
             return None
-        lower = target = relaxed[0]
+        lower = relaxed[0]
     if chain.nonempty or chain.held is not None:
         anything = test(chain, math.inf)
         if not anything.fits:
             return None
         upper, best = anything.slowest, anything.ends
-    while lower < upper:
-        # Where to look next is free, as long as it lies in [lower, upper).
-        if not lower <= target < upper:
-            target = _between(lower, upper)
+    search = Interval(chain, lower=lower, upper=upper)
+    while (target := search.aim()) is not None:
         found = probe(chain, target, low, high)
         if found.fits:
-            upper, best = found.slowest, found.ends
+            best = found.ends
             high = high if chain.nonempty else best
-            target = _between(lower, upper)
+            search.success(found.slowest)
         else:
-            lower = found.bid
             low = low if chain.nonempty else found.ends
-            # On by the time that all devices need for the layers left over, but at least
-            # to the bid, in growing strides: few probes if the optimum is near.
-            step = max((work - chain.starts[low[-1]]) / pace, lower - target)
-            target = min(target + stride * step, _between(lower, upper))
-            stride *= 2
-    return upper, best
-
-
-def _between(lower: float, upper: float) -> float:
-    """Split [lower, upper), geometrically where the ends are far apart."""
-    if upper == math.inf:
-        return 2 * lower
-    if 0 < 4 * lower < upper:
-        middle = math.sqrt(lower) * math.sqrt(upper)
-    else:
-        middle = lower + (upper - lower) / 2
-    return middle if middle < upper else lower
+            search.failure(found.bid, search.work - chain.starts[low[-1]])
+    return search.upper, best
 
 
 def infeasible(chain: Chain) -> InfeasibleError:

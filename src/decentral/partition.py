@@ -104,6 +104,13 @@ def _result(chain: _chain.Chain, ends: list[int]) -> Partition:
     )
 
 
+def _solved(chain: _chain.Chain) -> Partition:
+    solution = _chain.solve(chain)
+    if solution is None:
+        raise _chain.infeasible(chain)
+    return _result(chain, solution[1])
+
+
 def partition(
     costs: npt.ArrayLike,
     speeds: npt.ArrayLike,
@@ -179,11 +186,7 @@ def partition(
     >>> partition([1] * 10, [1, 1, 1], memory=[1] * 10, capacity=[10, 0, 10]).counts
     array([5, 0, 5])
     """
-    chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
-    solution = _chain.solve(chain)
-    if solution is None:
-        raise _chain.infeasible(chain)
-    return _result(chain, solution[1])
+    return _solved(_chain.build(costs, speeds, memory, capacity, overhead, nonempty))
 
 
 def bottleneck(

@@ -1,0 +1,208 @@
+"""decentral.ordering against full enumeration of the orders."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from decentral import InfeasibleError
+from decentral.ordering import best_order, sort_order, swap_search, worst_order
+from decentral.partition import bottleneck, lower_bound, partition, upper_bound
+from oracles import dynamic_programme
+
+
+def _instance(rng, devices):
+    """A random instance for `devices` devices; few layers, so that enumeration is quick."""
+    layers = int(rng.integers(max(1, devices - 2), 12))
+    costs = [
+        rng.lognormal(size=layers),
+        rng.integers(0, 5, layers).astype(float),
+        10.0 ** rng.uniform(-20, 0, layers),
+        np.full(layers, 0.1),
+    ][rng.integers(4)]
+    speeds = [rng.lognormal(size=devices), rng.integers(1, 4, devices).astype(float)][
+        rng.integers(2)
+    ]
+    options = {}
+    if rng.integers(2):
+        sizes = rng.integers(0, 5, layers)
+        most = max(1, int(3 * sizes.sum() / devices))
+        options["memory"] = sizes.tolist()
+        options["capacity"] = rng.integers(0, most + 1, devices)
+    if rng.integers(2):
+        scale = costs.sum() / speeds.sum()
+        options["overhead"] = scale * rng.choice([0, 0.1, 1, 3], devices)
+    if rng.integers(2):
+        options["nonempty"] = True
+    return costs, speeds, options
+
+
+def _permuted(speeds, options, order):
+    """The instance with its devices in another order."""
+    order = list(order)
+    moved = {
+        key: np.asarray(options[key])[order] for key in ("capacity", "overhead") if key in options
+    }
+    return np.asarray(speeds)[order], options | moved
+
+
+def _all_orders(costs, speeds, options):
+    """The bottleneck of every order, each distinct arrangement once."""
+    kinds = {}
+    for order in permutations(range(len(speeds))):
+        pace, rest = _permuted(speeds, options, order)
+        key = (
+            tuple(pace),
+            *(tuple(rest[k]) for k in ("capacity", "overhead") if k in rest),
+        )
+        if key not in kinds:
+            kinds[key] = bottleneck(costs, pace, **rest)
+    return kinds.values()
+
+
+# Instances per number of devices: thousands together.
+COUNTS = {1: 200, 2: 600, 3: 600, 4: 500, 5: 200, 6: 40, 7: 6}
+
+
+@pytest.mark.parametrize("devices", COUNTS)
+def test_equals_full_enumeration(devices):
+    rng, stuck = np.random.default_rng(devices), 0
+    for _ in range(COUNTS[devices]):
+        costs, speeds, options = _instance(rng, devices)
+        best = min(_all_orders(costs, speeds, options))
+        if best == math.inf:
+            with pytest.raises(InfeasibleError, match="no order of the devices"):
+                best_order(costs, speeds, **options)
+            continue
+        found = best_order(costs, speeds, **options)
+        assert found.partition.bottleneck == best, (costs, speeds, options)
+        assert sorted(found.order) == list(range(devices))
+        pace, rest = _permuted(speeds, options, found.order)
+        again = partition(costs, pace, **rest)
+        np.testing.assert_array_equal(again.stage_times, found.partition.stage_times)
+        try:
+            assert swap_search(costs, speeds, **options).partition.bottleneck >= best
+        except InfeasibleError:
+            assert "memory" in options or "nonempty" in options
+            stuck += 1
+    assert stuck < COUNTS[devices] / 20  # a heuristic may be stuck where little fits
+
+
+@pytest.mark.parametrize("devices", COUNTS)
+def test_worst_order_equals_full_enumeration(devices):
+    rng = np.random.default_rng(100 + devices)
+    for _ in range(COUNTS[devices] // 2):
+        costs, speeds, options = _instance(rng, devices)
+        kept = {key: value for key, value in options.items() if key == "overhead"}
+        found = worst_order(costs, speeds, **kept)
+        assert found.partition.bottleneck == max(_all_orders(costs, speeds, kept))
+        pace, rest = _permuted(speeds, kept, found.order)
+        assert found.partition.bottleneck == dynamic_programme(costs, pace, **rest)
+
+
+def test_types_agree_with_distinct_devices():
+    """Equal devices as one type, or made distinct by a change of the last bit."""
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        costs = rng.lognormal(size=25)
+        speeds = np.repeat(rng.lognormal(size=3), 3)
+        typed = best_order(costs, speeds).partition.bottleneck
+        nearly = speeds * (1 + 2.0**-50 * np.arange(9))
+        distinct = best_order(costs, nearly).partition.bottleneck
+        assert typed == pytest.approx(distinct, rel=1e-12, abs=0)
+
+
+def test_many_devices_lie_between_the_bounds():
+    rng = np.random.default_rng(6)
+    costs, speeds = rng.lognormal(size=60), rng.lognormal(size=16)
+    best, worst = best_order(costs, speeds), worst_order(costs, speeds)
+    assert lower_bound(costs, speeds) <= best.partition.bottleneck
+    assert best.partition.bottleneck <= swap_search(costs, speeds).partition.bottleneck
+    for seed in range(50):
+        order = np.random.default_rng(seed).permutation(16)
+        time = bottleneck(costs, speeds[order])
+        assert best.partition.bottleneck <= time <= worst.partition.bottleneck
+    assert worst.partition.bottleneck <= upper_bound(costs, speeds)
+
+
+def test_equal_layers_keep_the_given_order():
+    speeds = np.random.default_rng(7).lognormal(size=40)  # far too many for the programme
+    found = best_order(np.ones(100), speeds)
+    assert found.order.tolist() == list(range(40))
+    assert found.partition.bottleneck == bottleneck(np.ones(100), speeds[::-1])
+    options = {"memory": [2] * 100, "capacity": [7] * 40, "overhead": speeds}
+    assert best_order(np.ones(100), speeds, **options).order.tolist() == list(range(40))
+
+
+def test_too_many_states_are_refused():
+    speeds = np.random.default_rng(8).lognormal(size=22)
+    with pytest.raises(ValueError, match=r"22 devices of 22 types give 4,194,304; swap_search"):
+        best_order([1, 2, 3], speeds)
+    with pytest.raises(ValueError, match="swap_search"):
+        best_order(np.arange(1000), speeds[:18], nonempty=True)
+    assert swap_search(np.arange(1, 50), speeds, restarts=1).partition.bottleneck > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "order"),
+    [
+        ("given", [0, 1, 2, 3, 4]),
+        ("fast-first", [1, 3, 4, 0, 2]),
+        ("slow-first", [2, 0, 4, 3, 1]),
+        ("valley", [1, 4, 2, 0, 3]),
+    ],
+)
+def test_sort_order(kind, order):
+    assert sort_order([2, 5, 1, 4, 3], kind).tolist() == order
+
+
+def test_ties_keep_their_order():
+    assert sort_order([1, 1, 1], "fast-first").tolist() == [0, 1, 2]
+    assert sort_order([1, 1, 1], "slow-first").tolist() == [0, 1, 2]
+
+
+def test_swap_search_is_repeatable_and_local():
+    rng = np.random.default_rng(9)
+    costs, speeds = rng.lognormal(size=30), rng.lognormal(size=9)
+    one, two = (swap_search(costs, speeds, seed=4, restarts=1) for _ in range(2))
+    np.testing.assert_array_equal(one.order, two.order)
+    for a in range(9):  # no exchange helps
+        for b in range(a):
+            order = one.order.copy()
+            order[[a, b]] = order[[b, a]]
+            assert bottleneck(costs, speeds[order]) >= one.partition.bottleneck
+
+
+def test_infeasible():
+    with pytest.raises(InfeasibleError, match=r"no order of the devices .* 1 short"):
+        best_order([1, 2], [1, 2], memory=[1, 1], capacity=[0, 9], nonempty=True)
+    with pytest.raises(InfeasibleError, match="heuristic"):
+        swap_search([1, 2], [1, 2], memory=[5, 5], capacity=[1, 9])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: best_order([1, -1], [1, 2]), r"costs must be non-negative, but costs\[1\] is -1"),
+        (lambda: best_order([1, 2], [1, 0]), r"speeds must be positive, but speeds\[1\] is 0"),
+        (lambda: best_order([1, 2], [1, 2], progress=1), "progress must be True or False, got 1"),
+        (lambda: worst_order([1, 2], [1, 2], overhead=[1]), "overhead must have length 2"),
+        (lambda: swap_search([1, 2], [1, 2], restarts=0), "restarts must be at least 1"),
+        (lambda: swap_search([1, 2], [1, 2], seed=-1), "seed must be non-negative"),
+        (lambda: sort_order([1, 2], "sideways"), "kind must be one of given, .*; got 'sideways'"),
+        (lambda: sort_order([1, math.nan], "given"), r"speeds\[1\] is nan"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_progress_is_shown_if_asked_for(capsys):
+    costs, speeds = [1.0, 3, 2, 5, 1], [1.0, 2, 3]
+    quiet = best_order(costs, speeds)
+    assert capsys.readouterr().err == ""
+    loud = best_order(costs, speeds, progress=True)
+    assert "target" in capsys.readouterr().err
+    np.testing.assert_array_equal(quiet.order, loud.order)
