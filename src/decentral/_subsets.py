@@ -89,8 +89,9 @@ class Reach:
         self.rooms = [chain.room[d] for d in devices] if chain.room else []
         self.begins = np.broadcast_to(np.arange(chain.layers + 1), (len(devices), chain.layers + 1))
         self.roofs = np.full_like(self.begins, chain.layers)
-        for kind, room in enumerate(self.rooms):
-            self.roofs[kind] = np.searchsorted(self.held, self.held + room, "right") - 1
+        if self.held is not None:
+            for kind, room in enumerate(self.rooms):
+                self.roofs[kind] = np.searchsorted(self.held, self.held + room, "right") - 1
 
     def times(self, start: Ints, end: Ints) -> Floats:
         """Time blocks from `start` to `end`, both of the shape of the tables."""

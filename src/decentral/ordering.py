@@ -356,6 +356,14 @@ def _held(chain: _chain.Chain) -> int:
     return _chain.test(replace(chain, nonempty=False), math.inf).ends[-1]
 
 
+def _sorted_orders(chain: _chain.Chain) -> list[list[int]]:
+    return [sort_order(chain.speeds, kind).tolist() for kind in get_args(Kind)]
+
+
+def _best_of(chain: _chain.Chain, orders: list[list[int]]) -> tuple[float, list[int]]:
+    return min((_bottleneck(chain, order), order) for order in orders)
+
+
 class _Search:
     """Bidding, as for a fixed order, with the subset programme as the probe."""
 
@@ -374,7 +382,7 @@ class _Search:
         chain = self.chain
         if chain.held is not None and self.probe(math.inf).reach[-1] < chain.layers:
             return None
-        upper, order = self._best_of_sorted(chain)
+        upper, order = _best_of(chain, _sorted_orders(chain))
         interval = _chain.Interval(chain, upper=upper)
         while (target := interval.aim()) is not None:
             found = self.probe(target)
@@ -390,7 +398,7 @@ class _Search:
         """Find the best order where no device stays empty, from the best where some may."""
         chain = replace(self.chain, nonempty=True)
         test = partial(sweep_nonempty, self.pool, self.steps, self.reach)
-        upper, order = min(self._best_of_sorted(chain), (_bottleneck(chain, relaxed), relaxed))
+        upper, order = _best_of(chain, [relaxed, *_sorted_orders(chain)])
         if upper == math.inf:
             found, _ = test(math.inf)
             if found is None:
@@ -410,7 +418,8 @@ class _Search:
     def worst(self) -> list[int]:
         """Find an order of the largest bottleneck."""
         chain = self.chain
-        interval = _chain.Interval(chain)
+        slowest = max(_bottleneck(chain, order) for order in _sorted_orders(chain))
+        interval = _chain.Interval(chain, lower=slowest)
         while (target := interval.aim()) is not None:
             found = self.probe(target, worst=True)
             reached = int(found.reach[-1])
@@ -419,8 +428,3 @@ class _Search:
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
         return trace(self.pool, self.probe(math.nextafter(interval.upper, 0), worst=True))
-
-    @staticmethod
-    def _best_of_sorted(chain: _chain.Chain) -> tuple[float, list[int]]:
-        orders = [sort_order(chain.speeds, kind).tolist() for kind in get_args(Kind)]
-        return min((_bottleneck(chain, order), order) for order in orders)
