@@ -32,6 +32,7 @@ mutants: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py
+	$(BIN)/python benchmarks/ordering.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

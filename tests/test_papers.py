@@ -8,8 +8,11 @@ import pytest
 import sympy as sp
 from matplotlib.figure import Figure
 
-from papers import figures, proofs
+import oracles
+from decentral.ordering import best_order
+from papers import figures, ordering, proofs
 from papers.checks import agree, grid, must_fail, z_score
+from papers.partition import dynamic_programme, flow_shop
 from papers.text import number
 
 X = sp.Symbol("x", positive=True)
@@ -188,3 +191,54 @@ def test_the_solver_finds_counterexamples(devices):
     """A smaller multiple is refuted; so is a greedy walk that may not skip a device."""
     assert not proofs.bound_holds(devices + 1, devices, multiple=lambda m: m - 1.01)
     assert not proofs.bound_holds(devices + 1, devices, multiple=lambda m: 0.99 * (m - 1))
+
+
+@pytest.mark.parametrize(("layers", "devices"), [(1, 2), (3, 2), (3, 3), (5, 3)])
+def test_the_subset_programme_holds_for_all_reals(layers, devices):
+    assert proofs.subset_programme_is_exact(layers, devices)
+    assert proofs.subset_programme_is_exact(layers, devices, worst=True)
+
+
+# --- experiments ----------------------------------------------------------------------------
+
+
+def test_all_cuts_in_all_orders():
+    costs, speeds = np.array([1.0, 3, 2, 5, 1]), np.array([3.0, 1, 2])
+    total, longest = ordering.all_cuts(costs, speeds)
+    assert total.size == longest.size == 6 * math.comb(5 + 2, 2)
+    assert longest.min() == best_order(costs, speeds).partition.bottleneck
+    assert total.min() == costs.sum() / 3
+
+
+def test_three_partition():
+    costs, speeds, heavy = ordering.three_partition([[30, 35, 40], [28, 36, 41]])
+    assert costs == [1] * 105 + [106] + [1] * 105
+    assert speeds == [28, 30, 35, 36, 40, 41, 106]
+    assert heavy == 106
+    assert best_order(costs, speeds).partition.bottleneck == 1
+    # No triples of equal sum: the numbers sum to 210, but three of them never to 105.
+    none, pool, _ = ordering.three_partition([[30, 34, 41], [32, 34, 39]])
+    assert best_order(none, pool).partition.bottleneck == 1
+    pool[0], pool[1] = 29, 33
+    assert best_order(none, pool).partition.bottleneck > 1
+
+
+def test_sampled_orders_lie_within_the_extremes():
+    extremes = ordering.order_ratios(14, 4, 20, 3, swaps=False)["worst"]
+    sampled = ordering.sampled_penalty(14, 4, 30, 20, 3)
+    assert np.all(sampled >= 1)
+    assert sampled.mean() <= extremes.mean()
+
+
+def test_the_flow_shop_of_the_page():
+    assert flow_shop([2, 4, 8, 8], 10) == 94
+
+
+def test_the_dynamic_programme_of_the_page():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        costs, speeds = rng.lognormal(size=12), rng.lognormal(size=3)
+        extra = rng.lognormal(size=3)
+        assert dynamic_programme(costs, speeds, overhead=extra) == oracles.dynamic_programme(
+            costs, speeds, overhead=extra
+        )

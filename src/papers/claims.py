@@ -19,7 +19,7 @@ from IPython.display import Markdown
 
 from papers.text import number, say
 
-PAPERS = ("partition",)
+PAPERS = ("partition", "ordering")
 
 
 class Verdict(IntEnum):
@@ -177,7 +177,8 @@ def weigh(published: Published, found: Found) -> tuple[Verdict, float | None]:
     """
     gap = published.value - found.value
     if published.how == "estimate":
-        nearest = math.copysign(max(0.0, abs(gap) - published.allowed), gap)
+        beyond = abs(gap) - published.allowed
+        nearest = math.copysign(beyond, gap) if beyond > 0 else 0.0
         z = nearest / math.hypot(_standard_error(published, found), found.error)
         return (Verdict.WITHIN_SAMPLING_ERROR if abs(z) < 4 else Verdict.CORRECTED), z
     if abs(gap) <= published.allowed * (1 + 1e-9):
@@ -223,6 +224,10 @@ def judgement(identifier: str) -> Judgement:
     return judge(registry()[identifier])
 
 
+def _signed(z: float) -> str:
+    return f"{z:+.1f}" if z else "0"
+
+
 def say_claims(paper: str) -> None:
     """Glue every number of a paper's claims for use in prose.
 
@@ -237,7 +242,7 @@ def say_claims(paper: str) -> None:
                 say(f"{claim.id}.{i}.ours", str(result.found[i]))
                 z = result.z[i]
                 if z is not None:
-                    say(f"{claim.id}.{i}.z", f"{z:+.1f}")
+                    say(f"{claim.id}.{i}.z", _signed(z))
 
 
 def table(paper: str | None = None) -> Markdown:
@@ -280,5 +285,5 @@ def _ours(claim: Claim, result: Judgement) -> str:
     cells = []
     for figure, found, z in zip(claim.published, result.found, result.z, strict=True):
         label = f"{figure.label}: " if len(result.found) > 1 else ""
-        cells.append(label + str(found) + ("" if z is None else f" ($z = {z:+.1f}$)"))
+        cells.append(label + str(found) + ("" if z is None else f" ($z = {_signed(z)}$)"))
     return "<br>".join(cells)

@@ -10,7 +10,7 @@ real chain and no real devices violate the theorem.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise, permutations
 
 import z3
 
@@ -135,3 +135,60 @@ def bound_holds(
         *(cost <= widest for cost in case.costs),
     ]
     return _holds_for_all(*case.domain, *scale, *(z3.Not(case.meets(cut)) for cut in case.cuts()))
+
+
+def subset_programme_is_exact(layers: int, devices: int, *, worst: bool = False) -> bool:
+    """Prove that keeping only the extreme reach of each set of devices loses nothing.
+
+    The programme keeps the furthest reach of each set over its internal orders and must
+    reach the end iff some order of the devices has a cut that meets the target. With
+    `worst` it keeps the least reach, and must reach the end iff every order has one.
+
+    Parameters
+    ----------
+    layers, devices : int
+    worst : bool, optional
+
+    Returns
+    -------
+    bool
+        True iff the theorem holds for all real costs, speeds, sizes and capacities.
+    """
+    case = _Instance(layers, devices, memory=True, overhead=True)
+    everyone = frozenset(range(devices))
+    # at_least[S][i]: the kept reach of S is at least i layers.
+    at_least = {frozenset[int](): [z3.BoolVal(i == 0) for i in range(layers + 2)]}
+    for size in range(1, devices + 1):
+        for chosen in map(frozenset, combinations(range(devices), size)):
+            rows = []
+            for device in chosen:
+                rest = at_least[chosen - {device}]
+                exactly = [z3.And(rest[a], z3.Not(rest[a + 1])) for a in range(layers + 1)]
+                rows.append(
+                    [
+                        z3.Or(
+                            *(
+                                z3.And(exactly[a], case.fits(device, a, max(a, i)))
+                                for a in range(layers + 1)
+                            )
+                        )
+                        for i in range(layers + 1)
+                    ]
+                )
+            join = z3.And if worst else z3.Or
+            reach = [join(*(row[i] for row in rows)) for i in range(layers + 1)]
+            at_least[chosen] = [*reach, z3.BoolVal(False)]
+
+    def order_has_a_cut(order: tuple[int, ...]) -> z3.BoolRef:
+        return z3.Or(
+            *(
+                z3.And(
+                    *(case.fits(d, a, b) for d, (a, b) in zip(order, pairwise(cut), strict=True))
+                )
+                for cut in case.cuts()
+            )
+        )
+
+    orders = [order_has_a_cut(order) for order in permutations(range(devices))]
+    truth = z3.And(*orders) if worst else z3.Or(*orders)
+    return _holds_for_all(*case.domain, at_least[everyone][layers] != truth)
