@@ -281,8 +281,8 @@ def sort_order(speeds: npt.ArrayLike, kind: Kind) -> Ints:
 
 def _order_is_free(chain: _chain.Chain) -> bool:
     """Whether all layers are alike, so that only the number on each device counts."""
-    sums = [chain.starts] if chain.held is None else [chain.starts, chain.held]
-    return all(np.ptp(np.diff(np.array(s, dtype=object))) == 0 for s in sums)
+    sums = [np.asarray(chain.starts), _chain.memory_array(chain)]
+    return all(np.ptp(np.diff(s)) == 0 for s in sums if s is not None)
 
 
 def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
