@@ -25,7 +25,7 @@ notebooks: $(READY)
 	$(BIN)/python -m papers.notebooks
 
 serve: book
-	$(BIN)/python -m http.server --directory _build/html 8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
@@ -47,7 +47,7 @@ lock: $(READY)
 	$(UV_COMPILE) pyproject.toml --all-extras --universal --python-version 3.11 \
 	    --fork-strategy fewest --no-annotate --upgrade --output-file requirements.txt
 	for version in $(SUPPORTED); do \
-	    $(UV_COMPILE) requirements.txt --python-version $$version --only-binary :all: --output-file - > /dev/null \
+	    $(UV_COMPILE) requirements.txt --python-version $$version --only-binary :all: > /dev/null \
 	    && echo "requirements.txt resolves for Python $$version" || exit 1; \
 	done
 
@@ -58,5 +58,5 @@ $(READY): requirements.txt pyproject.toml
 	touch $@
 
 clean:
-	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
+	rm -rf _build build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,10 +3,12 @@
 import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import mutants
 from papers import build
 
 ROOT = Path(__file__).parents[1]
@@ -124,3 +126,16 @@ def test_it_fails_after_a_success_and_recovers(project):
 
 def test_the_tools_are_the_ones_of_this_environment():
     assert Path(sys.executable).with_name("jupyter-book").exists()
+
+
+def test_every_dependency_is_pinned():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    wanted = {re.match(r"[\w.-]+", line)[0].lower() for group in groups for line in group}
+    pins = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert wanted <= {pin.lower() for pin in pins}, "run `make lock`"
+
+
+def test_the_mutants_still_exist():
+    assert mutants.stale() == []

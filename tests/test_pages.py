@@ -20,7 +20,9 @@ def committed(page):
 
 
 def test_no_result_is_typed():
-    assert check(ROOT / "book") == []
+    assert check(ROOT / "book") == [], (
+        "compute it in a cell, hand it on with papers.text.say, show it with {glue:text}"
+    )
 
 
 CELL = "```{{code-cell}} ipython3\n---\nmystnb:\n  {}: It costs 1.25 more\n---\nx = 2.5\n```"

@@ -27,7 +27,7 @@ def test_agree_reports_what_it_did():
     )
     assert repr(report) == "derived = library at 4 points, to a relative 1e-12"
     exact = agree({"x": [0.5]}, rtol=0, a=[math.inf], b=[math.inf])
-    assert repr(exact) == "a = b at 1 points, bit for bit"
+    assert repr(exact) == "a = b at 1 point, bit for bit"
 
 
 def test_agree_names_the_worst_point():

@@ -97,6 +97,8 @@ def test_a_shape_by_hand():
         ({"hidden_size": 4.5}, "hidden_size must be a whole number"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be at least 1"),
         ({"num_attention_heads": 3}, "hidden_size must be a multiple of the attention heads"),
+        ({"attention_bias": True}, "attention_bias must be false"),
+        ({"tie_word_embeddings": "false"}, "tie_word_embeddings must be True or False"),
         ({"num_key_value_heads": 3}, "must be a multiple of num_key_value_heads, got 32 and 3"),
     ],
 )
@@ -113,6 +115,9 @@ def test_bad_config(change, message):
         {"microbatch_size": 1.5},
         {"bytes_per_parameter": 0},
         {"bytes_per_value": math.nan},
+        {"causal": "no"},
+        {"recompute": 1},
+        {"sequence_length": 1025},
     ],
 )
 def test_bad_arguments(change):

@@ -252,7 +252,7 @@ def slowest(chain: Chain, ends: list[int]) -> float:
     return max(chain.time(d, i, j) for d, (i, j) in enumerate(zip([0, *ends], ends, strict=False)))
 
 
-def test(chain: Chain, target: float) -> Probe:
+def probe_once(chain: Chain, target: float) -> Probe:
     """Probe once; an infinite target asks what memory and `nonempty` alone allow."""
     return probe(chain, target, [0] * chain.devices, [chain.layers] * chain.devices)
 
@@ -323,7 +323,7 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
             return None
         lower = relaxed[0]
     if chain.nonempty or chain.held is not None:
-        anything = test(chain, math.inf)
+        anything = probe_once(chain, math.inf)
         if not anything.fits:
             return None
         upper, best = anything.slowest, anything.ends
@@ -355,7 +355,7 @@ def infeasible(chain: Chain) -> InfeasibleError:
                     device=largest,
                     shortfall=chain.amount(excess),
                 )
-        ends = [0, *test(replace(chain, nonempty=False), math.inf).ends]
+        ends = [0, *probe_once(replace(chain, nonempty=False), math.inf).ends]
         if ends[-1] < chain.layers:
             missing = chain.amount(chain.excess(last, ends[-2], chain.layers))
             return InfeasibleError(

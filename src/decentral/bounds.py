@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.integrate import quad
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
 from decentral._validation import Floats, check_scale, flag, integers, reals, vector
@@ -172,6 +170,10 @@ def _log_over_minimum(devices: int, *log_factors: LogFactor) -> float:
 
     Each factor takes the place of one of the m - 1 survival factors.
     """
+    # Imported here, since only the expectations need them and they are slow to import.
+    from scipy.integrate import quad
+    from scipy.optimize import minimize_scalar
+
     spare = devices - 1 - len(log_factors)
 
     def log_integrand(u: float) -> float:

@@ -18,6 +18,7 @@ class InfeasibleError(ValueError):
 
     Examples
     --------
+    >>> from decentral import InfeasibleError
     >>> from decentral.partition import partition
     >>> try:
     ...     partition([1.0, 1.0], [1.0], memory=[4, 4], capacity=[7])

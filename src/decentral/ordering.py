@@ -321,8 +321,10 @@ def _watched(items: Collection[Item], progress: bool, label: str) -> Iterable[It
     """Return the items, with a bar that shows how many are done if asked for."""
     if not progress:
         return items
-    from tqdm import tqdm
-
+    try:
+        from tqdm import tqdm
+    except ImportError as missing:
+        raise ImportError("progress=True needs the package tqdm: pip install tqdm") from missing
     bar: Iterable[Item] = tqdm(items, desc=label, leave=False)
     return bar
 
@@ -341,7 +343,7 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
             trial[a], trial[b] = trial[b], trial[a]
             swapped = _permuted(chain, trial)
             if time < math.inf:
-                helps = time > 0 and _chain.test(swapped, math.nextafter(time, 0)).fits
+                helps = time > 0 and _chain.probe_once(swapped, math.nextafter(time, 0)).fits
             else:
                 helps = _held(swapped) > held
             if helps:
@@ -353,7 +355,7 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
 
 def _held(chain: _chain.Chain) -> int:
     """Count the layers that the devices hold if time does not matter."""
-    return _chain.test(replace(chain, nonempty=False), math.inf).ends[-1]
+    return _chain.probe_once(replace(chain, nonempty=False), math.inf).ends[-1]
 
 
 def _sorted_orders(chain: _chain.Chain) -> list[list[int]]:

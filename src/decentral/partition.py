@@ -239,8 +239,9 @@ def fits(
 ) -> bool:
     """Tell whether some cut has no stage slower than `target`.
 
-    Each device in turn takes the furthest layer it can reach within `target`;
-    this greedy walk fails only if every cut fails.
+    Each device in turn takes the furthest layer it can reach within `target`; this
+    greedy walk fails only if every cut fails. With `nonempty` being further along can be
+    worse, so there all reachable boundaries are kept.
 
     Parameters
     ----------
@@ -266,7 +267,7 @@ def fits(
     """
     goal = scalar("target", target, infinite=True)
     chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
-    return _chain.test(chain, goal).fits
+    return _chain.probe_once(chain, goal).fits
 
 
 def evaluate(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from decentral import constants
-from decentral._validation import Floats, Ints, integers, scalar
+from decentral._validation import Floats, Ints, flag, integers, scalar
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
     ----------
     config : mapping
         The parsed file. ``model_type`` must be ``"llama"``, ``"mistral"`` or
-        ``"gpt2"``; fields that the family lets out take its defaults.
+        ``"gpt2"``; fields that the family lets out take its defaults. A sliding
+        window is ignored: attention is counted over the whole sequence.
 
     Returns
     -------
@@ -191,6 +192,9 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
             f"num_attention_heads must be a multiple of num_key_value_heads, "
             f"got {heads} and {groups}"
         )
+    for name in ("attention_bias", "mlp_bias"):
+        if config.get(name):
+            raise ValueError(f"{name} must be false: the count leaves such biases out")
     plain = family == "gpt2"
     return Transformer(
         hidden_size=hidden,
@@ -200,7 +204,7 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
         head_dim=field("head_dim", hidden // heads),
         intermediate_size=field("intermediate_size", 4 * hidden if plain else None),
         vocab_size=field("vocab_size"),
-        tie_word_embeddings=bool(config.get("tie_word_embeddings", plain)),
+        tie_word_embeddings=flag("tie_word_embeddings", config.get("tie_word_embeddings", plain)),
         gated=not plain,
         biased=plain,
         learned_positions=field("n_positions") if plain else 0,
@@ -239,8 +243,8 @@ def layers(
     *,
     sequence_length: int,
     microbatch_size: int = 1,
-    bytes_per_parameter: int = 2,
-    bytes_per_value: int = 2,
+    bytes_per_parameter: float = 2,
+    bytes_per_value: float = 2,
     causal: bool = False,
     recompute: bool = False,
 ) -> Layers:
@@ -253,10 +257,10 @@ def layers(
         Tokens in a sequence.
     microbatch_size : int, optional
         Sequences in a microbatch.
-    bytes_per_parameter : int, optional
+    bytes_per_parameter : float, optional
         2 for bf16 weights alone; 16 with gradients and the state of Adam in mixed
         precision.
-    bytes_per_value : int, optional
+    bytes_per_value : float, optional
         Of an activation.
     causal : bool, optional
         Count only the attention that causal masking leaves. The default counts
@@ -292,6 +296,7 @@ def layers(
     >>> round(chain.flops.sum() / 1e12)  # one sequence, forward and backward
     474
     """
+    causal, recompute = flag("causal", causal), flag("recompute", recompute)
     context = int(integers("sequence_length", scalar("sequence_length", sequence_length), least=1))
     batch = int(integers("microbatch_size", scalar("microbatch_size", microbatch_size), least=1))
     weight = scalar("bytes_per_parameter", bytes_per_parameter, positive=True)
@@ -299,11 +304,16 @@ def layers(
     shape, tokens, blocks = transformer, batch * context, transformer.num_hidden_layers
     hidden, vocabulary = shape.hidden_size, shape.vocab_size
 
+    if shape.learned_positions and context > shape.learned_positions:
+        raise ValueError(
+            f"sequence_length must be at most the {shape.learned_positions} positions that the "
+            f"model has learned, got {context}"
+        )
     seen = (context + 1) / 2 if causal else context
     block = 2 * shape.block_weights + 4 * seen * shape.query_size
     head = 2 * hidden * vocabulary
-    again = 4 if recompute else 3  # backward counts twice
-    flops = tokens * np.array([0.0, *[again * block] * blocks, 3 * head])
+    passes = 4 if recompute else 3  # backward counts twice
+    flops = tokens * np.array([0.0, *[passes * block] * blocks, 3 * head])
 
     parameters = np.array(
         [

@@ -28,7 +28,8 @@ class Agreement:
     def __repr__(self) -> str:
         """Say it in words; deviations themselves depend on the machine and stay out."""
         how = "bit for bit" if self.rtol == 0 else f"to a relative {self.rtol:.0e}"
-        return f"{' = '.join(self.sources)} at {self.points:,} points, {how}"
+        unit = "point" if self.points == 1 else "points"
+        return f"{' = '.join(self.sources)} at {self.points:,} {unit}, {how}"
 
 
 def grid(**axes: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:

@@ -117,6 +117,10 @@ class Found:
         shown = number(self.value, self.spec, error=self.error)
         if not self.error:
             return shown
+        if self.spec[-1] not in "f%":
+            raise ValueError(
+                f"spec must end in f or % for a value with an error, got {self.spec!r}"
+            )
         precision = int(self.spec.strip(",%f")[1:])
         scale = 100 if self.spec.endswith("%") else 1
         error = math.ceil(self.error * scale * 10**precision) / 10**precision

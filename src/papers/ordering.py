@@ -134,7 +134,7 @@ CLAIMS = (
         published=(Published("mean excess over the best", "1.1%", how="estimate", draws=100),),
         compute=lambda: (_estimate(_p6()["swaps"] - 1, ".1%"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
-        remark="Ours makes the exchange that helps most.",
+        remark="Not the same search: ours makes the exchange that helps most, which may be better.",
     ),
     Claim(
         id="P9",

@@ -54,12 +54,6 @@ def memory_inflation(speeds: Floats, layers: int, *, slack: float = 1.3) -> Floa
     return np.array(price)
 
 
-def valley(pool: Floats) -> Floats:
-    """Order a pool with the fast devices at both ends and the slow ones between."""
-    order = np.argsort(-pool, kind="stable")
-    return pool[np.concatenate((order[::2], order[1::2][::-1]))]
-
-
 def rounding_loss(layers: int, spread: float, *, draws: int, seed: int) -> tuple[float, float]:
     """Return what proportional rounding loses on average, with the standard error.
 

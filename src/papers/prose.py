@@ -13,7 +13,7 @@ from pathlib import Path
 
 _TYPED = re.compile(
     r"""
-    \d[\d,]*\.\d+            # a decimal
+    \d[\d,]*\.\d+(?:\s*(?:%|×|times\b))?  # a decimal
     | \.\d+\b                # a decimal without its zero
     | \d[\d,]*\s*(?:%|‰|percent\b|per\ cent\b)
     | \d[\d,]*\s*(?:×|-?fold\b|x\b|times\b)
@@ -93,7 +93,7 @@ def typed_results(text: str) -> list[tuple[int, str]]:
     --------
     >>> from papers.prose import typed_results
     >>> typed_results("It costs {glue:text}`price` at $x = 0.5$, which is 2.4× the bound.")
-    [(1, '2.4')]
+    [(1, '2.4×')]
     """
     numbered = _prose_lines(text) or [(1, "")]
     joined = "\n".join(line for _, line in numbered)

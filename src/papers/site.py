@@ -1,8 +1,8 @@
 """Sphinx extension: a site that loads nothing from elsewhere.
 
 The theme's live-code button registers its script twice and points to a server of
-a third party. The book offers its notebooks for download instead, so the script
-is left out of every page.
+a third party. The book offers the source of its papers for download instead, so the
+script is left out of every page.
 """
 
 from __future__ import annotations
