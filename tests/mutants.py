@@ -46,8 +46,19 @@ MUTANTS = [
     ("schedule.py", "(rounds - 1) * longest", "1.01 * (rounds - 1) * longest"),
     ("schedule.py", "slack * (rounds - 1) +", "1.01 * slack * (rounds - 1) +"),
     ("schedule.py", "(times.size - 1) * total", "1.01 * (times.size - 1) * total"),
+    ("_subsets.py", "/ self.speeds + self.overhead", "/ self.speeds + 1.01 * self.overhead"),
+    ("_subsets.py", "/ self.speeds + self.overhead", "/ self.speeds * 1.01 + self.overhead"),
+    ("_subsets.py", "self.held + room,", "self.held + room * 99 // 100,"),
+    ("_subsets.py", "/ self.speeds[kind]", "/ self.speeds[kind] * 1.01"),
+    ("_subsets.py", "joined = states + pool", "joined = states * 0 + pool"),
+    ("ordering.py", "interval.failure(found.bid,", "interval.failure(1.01 * found.bid,"),
+    ("ordering.py", "interval.failure(bid,", "interval.failure(1.01 * bid,"),
+    ("ordering.py", "fast_first[1::2][::-1]", "fast_first[1::2]"),
 ]
-TESTS = ["test_partition.py", "test_bounds.py", "test_schedule.py"]
+# The tests and the page that must notice a mutant of a file.
+CORE = ("partition", ["test_partition.py", "test_bounds.py", "test_schedule.py"])
+NOTICED = {"ordering.py": ("ordering", ["test_ordering.py"])}
+NOTICED["_subsets.py"] = NOTICED["ordering.py"]
 
 PAGE = """
 import os, sys, jupytext
@@ -89,6 +100,13 @@ def run(command: list[str], folder: Path) -> tuple[int, str]:
     return done.returncode, said[-1] if said else ""
 
 
+def commands(page: str, tests: list[str]) -> tuple[list[str], list[str]]:
+    """Return the command that runs some tests, and the one that runs a page."""
+    pytest = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-W", "error"]
+    pytest += ["-o", "pythonpath=tests", *(f"tests/{test}" for test in tests)]
+    return pytest, [sys.executable, "-W", "ignore", "-c", PAGE, f"book/{page}.md"]
+
+
 def stale() -> list[str]:
     """Return the expressions that the sources no longer contain."""
     sources = ROOT / "src" / "decentral"
@@ -97,22 +115,20 @@ def stale() -> list[str]:
 
 def main() -> int:
     survivors = 0
+    assert not stale(), f"these expressions are gone: {stale()}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("src", "tests", "book"):
             shutil.copytree(ROOT / part, folder / part)
-        pytest = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider"]
-        pytest += ["-W", "error", "-o", "pythonpath=tests", *(f"tests/{test}" for test in TESTS)]
-        page = [sys.executable, "-W", "ignore", "-c", PAGE, "book/partition.md"]
-        for command in (pytest, page):
-            code, said = run(command, folder)
-            assert code == 0, f"the original fails: {said}"
-        missing = stale()
-        assert not missing, f"these expressions are gone: {missing}"
+        for suite in (CORE, NOTICED["ordering.py"]):
+            for command in commands(*suite):
+                code, said = run(command, folder)
+                assert code == 0, f"the original fails: {said}"
         for file, old, new in MUTANTS:
             path = folder / "src" / "decentral" / file
             text = path.read_text("utf-8")
             path.write_text(text.replace(old, new), "utf-8")
+            pytest, page = commands(*NOTICED.get(file, CORE))
             (tested, _), (shown, where) = run(pytest, folder), run(page, folder)
             path.write_text(text, "utf-8")
             verdicts = ["red" if code else "GREEN" for code in (tested, shown)]

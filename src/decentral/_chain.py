@@ -164,10 +164,10 @@ def _ratios(given: object, checked: Floats) -> list[tuple[int, int]]:
 
 
 def memory_array(chain: Chain) -> npt.NDArray[Any] | None:
-    """Return the prefix sums of memory as an array; Python integers where 64 bits are few."""
+    """Return the prefix sums of memory as an array; Python integers if a sum of two overflows."""
     if chain.held is None:
         return None
-    return np.array(chain.held, dtype=np.int64 if chain.held[-1] < 2**63 else object)
+    return np.array(chain.held, dtype=np.int64 if chain.held[-1] < 2**62 else object)
 
 
 def probe(chain: Chain, target: float, low: Sequence[int], high: Sequence[int]) -> Probe:

@@ -175,7 +175,7 @@ def trace(pool: Pool, found: Sweep) -> list[int]:
 
 
 def sweep_nonempty(
-    pool: Pool, steps: Steps, reach: Reach, target: float
+    pool: Pool, steps: Iterable[Step], reach: Reach, target: float
 ) -> tuple[list[int] | None, float]:
     """Test a target where every device must get a layer; return an order, or None and a bid.
 

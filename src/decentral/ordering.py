@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import Literal, TypeVar, get_args
 
@@ -93,8 +92,8 @@ def best_order(
     Returns
     -------
     Ordering
-        Of equally good orders, one that does not depend on chance; the given order
-        if all layers are alike, since then the order does not matter.
+        Of equally good orders, one that does not depend on chance. The given order if
+        all layers are alike: then the order does not matter beyond the last bit.
 
     Raises
     ------
@@ -124,9 +123,14 @@ def best_order(
     >>> found.order, found.partition.counts, found.partition.bottleneck
     (array([0, 1, 2]), array([1, 1, 2]), 2.5)
     """
+    flag("progress", progress)
     chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
     given = range(chain.devices)
-    if _order_is_free(chain) and _bottleneck(chain, given) < math.inf:
+    if _hopeless(chain):
+        raise _no_order(chain)
+    if _alike(costs, memory):
+        if _bottleneck(chain, given) == math.inf:
+            raise _no_order(chain)
         return _result(chain, given)
     most = _MOST_BOUNDARIES // (chain.layers + 1) if chain.nonempty else _MOST_STATES
     search = _Search(replace(chain, nonempty=False), most, progress)
@@ -174,8 +178,9 @@ def worst_order(
     >>> worst_order([1, 5, 1, 1], [1, 2, 1]).partition.bottleneck
     3.5
     """
+    flag("progress", progress)
     chain = _chain.build(costs, speeds, overhead=overhead)
-    if _order_is_free(chain):
+    if _alike(costs, None):
         return _result(chain, range(chain.devices))
     return _result(chain, _Search(chain, _MOST_STATES, progress).worst())
 
@@ -225,6 +230,8 @@ def swap_search(
     2.5
     """
     chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
+    if _hopeless(chain):
+        raise _no_order(chain)
     starts = int(integers("restarts", scalar("restarts", restarts), least=1))
     rng = np.random.default_rng(int(integers("seed", scalar("seed", seed))))
     found = [
@@ -274,15 +281,16 @@ def sort_order(speeds: npt.ArrayLike, kind: Kind) -> Ints:
         "slow-first": np.argsort(pace, kind="stable"),
         "valley": np.concatenate((fast_first[::2], fast_first[1::2][::-1])),
     }
-    if kind not in orders:
+    if not isinstance(kind, str) or kind not in orders:
         raise ValueError(f"kind must be one of {', '.join(orders)}; got {kind!r}")
     return orders[kind].astype(np.int64)
 
 
-def _order_is_free(chain: _chain.Chain) -> bool:
+def _alike(costs: npt.ArrayLike, memory: npt.ArrayLike | None) -> bool:
     """Whether all layers are alike, so that only the number on each device counts."""
-    sums = [np.asarray(chain.starts), _chain.memory_array(chain)]
-    return all(np.ptp(np.diff(s)) == 0 for s in sums if s is not None)
+    if np.ptp(vector("costs", costs)):
+        return False
+    return memory is None or not np.ptp(vector("memory", memory))
 
 
 def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
@@ -305,6 +313,11 @@ def _result(chain: _chain.Chain, order: Iterable[int]) -> Ordering:
     places = np.array(list(order), dtype=np.int64)
     places.flags.writeable = False
     return Ordering(places, _solved(_permuted(chain, places.tolist())))
+
+
+def _hopeless(chain: _chain.Chain) -> bool:
+    """Whether there are too few layers for every device to get one."""
+    return chain.nonempty and chain.layers < chain.devices
 
 
 def _no_order(chain: _chain.Chain) -> InfeasibleError:
@@ -399,7 +412,11 @@ class _Search:
     def best_nonempty(self, relaxed: list[int]) -> list[int] | None:
         """Find the best order where no device stays empty, from the best where some may."""
         chain = replace(self.chain, nonempty=True)
-        test = partial(sweep_nonempty, self.pool, self.steps, self.reach)
+
+        def test(target: float) -> tuple[list[int] | None, float]:
+            steps = _watched(self.steps, self.progress, f"target {target:g}")
+            return sweep_nonempty(self.pool, steps, self.reach, target)
+
         upper, order = _best_of(chain, [relaxed, *_sorted_orders(chain)])
         if upper == math.inf:
             found, _ = test(math.inf)
