@@ -160,3 +160,19 @@ def test_search_works_offline(browser, server):
     found = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
     browser.implicitly_wait(0)
     assert any("partition.html" in link.get_attribute("href") for link in found)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_local_link_leads_somewhere(page):
+    text = (SITE / page).read_text("utf-8")
+    targets = {link.split("#")[0].split("?")[0] for link in re.findall(r'href="([^"]+)"', text)}
+    local = {t for t in targets if t and not re.match(r"[a-z]+:|//", t)}
+    assert [t for t in sorted(local) if not (SITE / t).is_file()] == []
+
+
+@pytest.mark.parametrize("page", BOOK)
+def test_every_anchor_exists(page):
+    text = (SITE / page).read_text("utf-8")
+    for target, anchor in re.findall(r'href="([\w.-]*)#([^"]+)"', text):
+        other = text if not target else (SITE / target).read_text("utf-8")
+        assert f'id="{anchor}"' in other, f"{target}#{anchor}"
