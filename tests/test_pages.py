@@ -1,6 +1,9 @@
 """The pages: no typed result, short cells, fresh notebooks, and a site that shows the same."""
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import jupytext
@@ -85,6 +88,13 @@ class TestPaper:
                 lines = [line for line in cell.source.splitlines() if line.strip()]
                 assert len(lines) <= 20, lines[0]
                 assert max(map(len, lines)) <= 100, lines[0]
+
+    def test_nothing_is_imported_or_defined_in_vain(self, page):
+        command = [shutil.which("ruff", path=Path(sys.executable).parent), "check", "--isolated"]
+        code = jupytext.writes(jupytext.read(page), "py:percent")
+        command += ["--select=F", "--stdin-filename", f"{page.stem}.py", "-"]
+        found = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout
 
     def test_the_notebook_is_not_stale(self, page):
         assert not notebooks.is_stale(page, ROOT / "notebooks" / f"{page.stem}.ipynb"), (
