@@ -21,10 +21,13 @@ def _instance(rng, devices):
         rng.integers(0, 5, layers).astype(float),
         10.0 ** rng.uniform(-20, 0, layers),
         np.full(layers, 0.1),
-    ][rng.integers(4)]
-    speeds = [rng.lognormal(size=devices), rng.integers(1, 4, devices).astype(float)][
-        rng.integers(2)
-    ]
+        rng.lognormal(sigma=0.01, size=layers),  # orders that differ by less than one per cent
+    ][rng.integers(5)]
+    speeds = [
+        rng.lognormal(sigma=1.2, size=devices),
+        rng.integers(1, 4, devices).astype(float),
+        rng.lognormal(sigma=0.01, size=devices),
+    ][rng.integers(3)]
     options = {}
     if rng.integers(2):
         sizes = rng.integers(0, 5, layers) * rng.choice([1, 0.1, 13.7])
@@ -89,7 +92,7 @@ def test_equals_full_enumeration(devices):
         except InfeasibleError:
             assert "memory" in options or "nonempty" in options
             stuck += 1
-    assert stuck < COUNTS[devices] / 10  # a heuristic may be stuck where little fits
+    assert stuck <= COUNTS[devices] / 5  # a heuristic may be stuck where little fits
 
 
 @pytest.mark.parametrize("devices", COUNTS)
