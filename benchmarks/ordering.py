@@ -8,24 +8,13 @@ orders and scaled up.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from itertools import islice, permutations
 
 import numpy as np
 
 from decentral.ordering import best_order
 from decentral.partition import bottleneck
-
-
-def seconds(call: Callable[[], object], repeats: int) -> float:
-    """Least time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+from timing import seconds
 
 
 def main() -> None:

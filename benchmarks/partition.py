@@ -8,12 +8,12 @@ the theorem's bounds and get plain lists. The search is timed whole, with valida
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from decentral.partition import bottleneck
+from timing import seconds
 
 
 def walk(costs: Sequence[float], speeds: Sequence[float], target: float) -> bool:
@@ -44,16 +44,6 @@ def bisection(
         else:
             low = middle
     return high
-
-
-def seconds(call: Callable[[], object], repeats: int) -> float:
-    """Least time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ from decimal import Decimal
 from enum import IntEnum
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
 from IPython.display import Markdown
 
 from papers.text import number, say
@@ -125,6 +127,13 @@ class Found:
         scale = 100 if self.spec.endswith("%") else 1
         error = math.ceil(self.error * scale * 10**precision) / 10**precision
         return f"{shown} ± {error:.{precision}f}{'%' * self.spec.endswith('%')}"
+
+
+def estimate(sample: npt.NDArray[np.float64], spec: str) -> Found:
+    """Return the mean of a sample, with its standard error and the deviation of one draw."""
+    deviation = float(sample.std(ddof=1))
+    error = deviation / math.sqrt(sample.size)
+    return Found(float(sample.mean()), spec, error=error, deviation=deviation)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ log-normal speeds with log-spread 0.8.
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from itertools import chain, combinations_with_replacement, permutations
 
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from decentral.ordering import Kind, best_order, sort_order, swap_search, worst_order
 from decentral.partition import bottleneck
-from papers.claims import Claim, Found, Published, Verdict
+from papers.claims import Claim, Published, Verdict, estimate
 
 Floats = npt.NDArray[np.float64]
 KINDS: tuple[Kind, ...] = ("given", "fast-first", "slow-first", "valley")
@@ -90,12 +89,6 @@ def all_cuts(costs: Floats, speeds: Floats) -> tuple[Floats, Floats]:
     return times.sum(axis=1), times.max(axis=1)
 
 
-def _estimate(sample: Floats, spec: str) -> Found:
-    deviation = float(sample.std(ddof=1))
-    error = deviation / math.sqrt(sample.size)
-    return Found(float(sample.mean()), spec, error=error, deviation=deviation)
-
-
 def _p6() -> dict[str, Floats]:
     return order_ratios(14, 6, 800, 6)
 
@@ -110,7 +103,7 @@ CLAIMS = (
         sentence="The worst order costs much more than the best.",
         parameters=_SETTING,
         published=(Published("mean of worst over best", "1.34", how="estimate", draws=100),),
-        compute=lambda: (_estimate(_p6()["worst"], ".2f"),),
+        compute=lambda: (estimate(_p6()["worst"], ".2f"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark="From eight times the draws, with exact best and worst orders.",
     ),
@@ -122,7 +115,7 @@ CLAIMS = (
         published=tuple(
             Published(name, "1.16", how="estimate", draws=100) for name in _SORTED.values()
         ),
-        compute=lambda: tuple(_estimate(_p6()[kind], ".2f") for kind in _SORTED),
+        compute=lambda: tuple(estimate(_p6()[kind], ".2f") for kind in _SORTED),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark="Means of the bottleneck over the best order's. The valley is worse than chance.",
     ),
@@ -132,7 +125,7 @@ CLAIMS = (
         sentence="Swap descent with three random starts comes close to the best order.",
         parameters=_SETTING,
         published=(Published("mean excess over the best", "1.1%", how="estimate", draws=100),),
-        compute=lambda: (_estimate(_p6()["swaps"] - 1, ".1%"),),
+        compute=lambda: (estimate(_p6()["swaps"] - 1, ".1%"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark=(
             "Ours is about half of it, though not by enough draws to call the source wrong. The "
@@ -145,7 +138,7 @@ CLAIMS = (
         sentence="The order matters less the more layers there are.",
         parameters=r"$L = 224$, $m = 6$, $\sigma_v = 0.8$, $\sigma_w = 0.6$, 100 sampled orders",
         published=(Published("mean of worst over best", "1.03", how="estimate", draws=30),),
-        compute=lambda: (_estimate(sampled_penalty(224, 6, 100, 200, 9), ".3f"),),
+        compute=lambda: (estimate(sampled_penalty(224, 6, 100, 200, 9), ".3f"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark=(
             "Without capacities no order can cost more than a factor of "

@@ -22,7 +22,7 @@ from decentral.partition import (
     lower_bound,
     proportional_split,
 )
-from papers.claims import Claim, Found, Published, Verdict
+from papers.claims import Claim, Found, Published, Verdict, estimate
 from papers.proofs import bound_holds
 
 Floats = npt.NDArray[np.float64]
@@ -166,11 +166,6 @@ def mean_and_error(sample: Floats) -> tuple[float, float]:
     return float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(sample.size))
 
 
-def _estimate(sample: Floats, spec: str) -> Found:
-    mean, error = mean_and_error(sample)
-    return Found(mean, spec, error=error, deviation=float(sample.std(ddof=1)))
-
-
 def _p4(sigma: float) -> Found:
     price, deviation = expected_blind_price(8, sigma), blind_price_std(8, sigma)
     return Found(float(price), ".4f", deviation=float(deviation))
@@ -230,7 +225,7 @@ CLAIMS = (
         sentence="Speed-aware cutting stays close to $W/V$ at 240 layers.",
         parameters=r"$m = 8$, equal layers, fast-first order, $\sigma = 0.5$",
         published=(Published("mean of $T^*V/W - 1$", "1.4%", how="estimate", draws=200),),
-        compute=lambda: (_estimate(aware_price(pools(10_000, 8, 0.5, seed=15), 240) - 1, ".2%"),),
+        compute=lambda: (estimate(aware_price(pools(10_000, 8, 0.5, seed=15), 240) - 1, ".2%"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark=(
             "True as an average, not as a ceiling: in the limit of many layers the excess has "
@@ -243,7 +238,7 @@ CLAIMS = (
         sentence="Memory that shrinks as speed grows inflates the bottleneck.",
         parameters=r"$m = 8$, $L = 64$ equal layers, $\sigma = 0.5$, caps $1.3\,(L/m)\,\bar v/v_j$",
         published=(Published("mean inflation", "1.7", how="estimate", draws=200),),
-        compute=lambda: (_estimate(memory_inflation(pools(3000, 8, 0.5, seed=20), 64), ".2f"),),
+        compute=lambda: (estimate(memory_inflation(pools(3000, 8, 0.5, seed=20), 64), ".2f"),),
         verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark="The source's best of four orders is no search: here every order costs the same.",
     ),
