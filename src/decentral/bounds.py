@@ -267,6 +267,8 @@ def expected_blind_price(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats
 def blind_price_std(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     r"""Return the standard deviation of :math:`\bar v / v_{\min}`, from its exact moments.
 
+    .. math:: \sqrt{\mathbb{E}\,(\bar v / v_{\min})^2 - (\mathbb{E}\,\bar v / v_{\min})^2}
+
     Divided by :math:`\sqrt{N}` it is the standard error of the mean over N pools.
 
     Parameters

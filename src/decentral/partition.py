@@ -370,7 +370,8 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
     Each device gets the whole part of its share :math:`L v_j / V`; the layers
     left over go one each to the largest fractional parts, earlier devices first
     among equals. This is common practice, not the optimum: it neither looks at
-    the costs nor at the time a rounded-up layer takes on a slow device.
+    the costs nor at the time a rounded-up layer takes on a slow device. The method
+    is that of Hamilton for apportioning seats [1]_.
 
     Parameters
     ----------
@@ -385,6 +386,11 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
     ------
     ValueError
         If an argument is malformed.
+
+    References
+    ----------
+    .. [1] M. L. Balinski and H. P. Young, "Fair Representation", Yale University
+       Press, 1982.
 
     Examples
     --------

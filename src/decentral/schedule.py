@@ -37,6 +37,7 @@ def makespan(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
 
     Notes
     -----
+    Derived in the paper "How should a model be cut across devices of unequal speed?".
     This is the permutation flow shop whose jobs are all alike: its longest path
     crosses every stage once and dwells M - 1 more times on the slowest.
 
@@ -87,6 +88,13 @@ def bubble_fraction(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> 
     ------
     ValueError
         If an argument is malformed, or all stage times are 0.
+
+    Notes
+    -----
+    From the time of :func:`makespan`, of which each device works :math:`M t_j`. As M
+    grows the share tends to :math:`1 - \bar t / \max_j t_j`, which is 0 for equal stages
+    only. Derived in the paper "How should a model be cut across devices of unequal
+    speed?".
 
     Examples
     --------
