@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import threading
-import warnings
 from pathlib import Path
 
 import pytest
@@ -69,9 +68,8 @@ def browser(tmp_path_factory):
     )
     driver_path = shutil.which("chromedriver")
     if not (binary and driver_path):
-        message = "BROWSER TESTS SKIPPED: no Chromium with chromedriver on the path"
-        warnings.warn(pytest.PytestWarning(message), stacklevel=1)
-        pytest.skip(message)
+        # `-rs` in the settings of pytest prints this at the end of the run.
+        pytest.skip("THE BROWSER TESTS WERE SKIPPED: no Chromium with chromedriver on the path")
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     for flag in (
