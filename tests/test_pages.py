@@ -114,9 +114,12 @@ class TestPaper:
 
     def test_the_site_shows_what_the_notebook_holds(self, page):
         cache = get_cache(ROOT / "_build" / ".jupyter_cache")
-        records = [r for r in cache.list_cache_records() if Path(r.uri).name == page.name]
-        assert records, "run `make book`"
-        shown = cache.get_cache_bundle(max(record.pk for record in records)).nb
+        try:
+            records = [r for r in cache.list_cache_records() if Path(r.uri).name == page.name]
+            assert records, "run `make book`"
+            shown = cache.get_cache_bundle(max(record.pk for record in records)).nb
+        finally:
+            cache.db.dispose()  # newer Pythons warn of connections left open
         assert notebooks.results(shown) == notebooks.results(committed(page))
 
 
