@@ -151,3 +151,18 @@ def test_pieces_of_a_stream_are_one_result():
         cell.outputs = outputs
         books.append(notebooks.results(nbformat.v4.new_notebook(cells=[cell])))
     assert books[0] == books[1] == [["one two\n"]]
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/index.md"])
+def test_the_answers_beside_plain_code_are_right(page):
+    """Code that no notebook runs shows its answers as comments."""
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+    space, answers = {}, 0
+    for line in block.splitlines():
+        code, _, answer = line.partition("#")
+        if answer:
+            assert repr(eval(code.strip(), space)) == answer.strip()
+            answers += 1
+        else:
+            exec(code, space)
+    assert answers >= 2
