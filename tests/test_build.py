@@ -70,7 +70,8 @@ def test_without_the_guard_the_page_would_be_stale(project, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.txt", "pyproject.toml", "_config.yml", "src/new.py"]
+    "name",
+    ["requirements.txt", "pyproject.toml", "_config.yml", "src/new.py", "book/_static/book.css"],
 )
 def test_every_input_invalidates_the_build(project, name):
     assert build.discard_if_stale(project)

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # Everything besides a page's own cells that can change what is on it.
-INPUTS = ("src", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
+INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
 IGNORED = {"__pycache__", "decentral.egg-info"}
 
 
