@@ -92,17 +92,34 @@ def scalar(name: str, value: object, *, positive: bool = False, infinite: bool =
     return float(array)
 
 
-def integers(name: str, value: object, *, least: int = 0) -> Ints:
-    """Return `value` as integers of at least `least`, of any shape (7.0 is 7; 7.5 is refused)."""
+def probabilities(name: str, value: object) -> Floats:
+    """Return `value` as numbers from 0 to 1, of any shape."""
+    array = reals(name, value)
+    if array.max() > 1:
+        raise _breach(name, array, array > 1, "a probability of at most 1")
+    return array
+
+
+def integers(name: str, value: object, *, least: int = 0, most: int = 2**53) -> Ints:
+    """Return `value` as integers within the bounds, of any shape (7.0 is 7; 7.5 is refused)."""
     array = reals(name, value)
     for bad, rule in (
         (array != np.floor(array), "a whole number"),
         (array < least, f"at least {least}"),
-        (array > 2**53, "at most 2**53"),
+        (array > most, f"at most {'2**53' if most == 2**53 else format(most, ',')}"),
     ):
         if bad.any():
             raise _breach(name, array, bad, rule)
     return array.astype(np.int64)
+
+
+def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """Return the arrays in their common shape."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the arguments must broadcast, but the shapes are {shapes}") from None
 
 
 def flag(name: str, value: object) -> bool:

@@ -15,6 +15,8 @@ class InfeasibleError(ValueError):
         (both counted from 0).
     shortfall : float, optional
         What is missing, in the unit of the constraint that fails.
+    floor : float, optional
+        What is reached at best, where the constraint bounds something from above.
 
     Examples
     --------
@@ -34,8 +36,10 @@ class InfeasibleError(ValueError):
         device: int | None = None,
         layer: int | None = None,
         shortfall: float | None = None,
+        floor: float | None = None,
     ) -> None:
         super().__init__(message)
         self.device = device
         self.layer = layer
         self.shortfall = shortfall
+        self.floor = floor

@@ -1,0 +1,337 @@
+"""Stages that differ: what is dropped, how to share out workers, and pools that stages share."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _binomial
+from decentral._validation import Floats, Ints, broadcast, integers, probabilities
+from decentral.errors import InfeasibleError
+
+# A state of the exact search costs a few hundred bytes.
+_MOST_STATES = 1_000_000
+# States that the first, inexact sweep keeps.
+_BEAM = 100
+
+
+def _single(name: str, value: npt.ArrayLike, *, least: int = 0) -> int:
+    array = integers(name, value, least=least)
+    if array.ndim:
+        raise ValueError(f"{name} must be a single number, got shape {array.shape}")
+    return int(array)
+
+
+def _rows(name: str, value: npt.ArrayLike) -> Floats:
+    """Return probabilities with at least one axis."""
+    array = probabilities(name, value)
+    if not array.ndim:
+        raise ValueError(f"{name} must have one entry for each stage, got a single number")
+    return array
+
+
+def unequal_drop_probability(outages: npt.ArrayLike, *, skips: npt.ArrayLike = 0) -> Floats:
+    r"""Probability that more than s stages of unequal outages are out at once.
+
+    .. math:: P\Bigl(\sum_i B_i > s\Bigr), \qquad B_i \sim \mathrm{Bernoulli}(q_i)
+        \text{ independent}
+
+    Parameters
+    ----------
+    outages : array_like, shape (..., L)
+        :math:`q_i`, one for each stage along the last axis.
+    skips : int, optional
+        s, how many dead stages a microbatch may skip.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        A NumPy float for one pipeline. The law is built up stage by stage from positive
+        terms, so small values are as precise as large ones.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    The Poisson-binomial law; O(L s) per pipeline. For equal outages it is
+    :func:`decentral.redundancy.drop_probability`. From the paper "Should a pipeline
+    replicate stages or skip them?".
+
+    Examples
+    --------
+    >>> from decentral.redundancy import unequal_drop_probability
+    >>> unequal_drop_probability([0.1, 0.2, 0.5], skips=1).round(3)  # .01 + .04 + .09 + .01
+    np.float64(0.15)
+    """
+    rows = _rows("outages", outages)
+    budget = min(_single("skips", skips), rows.shape[-1])
+    return _binomial.counts(rows, budget)[..., -1][()]
+
+
+def shared_pool_drop_probability(
+    stages: npt.ArrayLike,
+    availability: npt.ArrayLike,
+    replicas: npt.ArrayLike,
+    *,
+    pool_outages: npt.ArrayLike,
+    pool_of_stage: npt.ArrayLike,
+    skips: npt.ArrayLike = 0,
+) -> Floats:
+    r"""Probability that a microbatch is dropped if stages share failure domains.
+
+    .. math:: P\Bigl(\sum_k X_k > s\Bigr), \qquad X_k = \begin{cases}
+        n_k & \text{with probability } \rho_k \\
+        \sum_{i \in k} B_i, \; B_i \sim \mathrm{Bernoulli}((1 - a_i)^{r_i})
+        & \text{otherwise} \end{cases}
+
+    A pool that is down takes all its :math:`n_k` stages with it. Pools are independent, and
+    so are replicas while their pool is up.
+
+    Parameters
+    ----------
+    stages : int
+        L.
+    availability : array_like, shape (..., L) or scalar
+        :math:`a_i`, the probability that a replica is live while its pool is up.
+    replicas : array_like of int, shape (..., L) or scalar
+        :math:`r_i`, at least 1.
+    pool_outages : array_like, shape (..., K)
+        :math:`\rho_k`, the probability that a pool is down.
+    pool_of_stage : array_like of int, shape (L,)
+        The pool of each stage, from 0 to K - 1.
+    skips : int, optional
+        s, how many dead stages a microbatch may skip.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        A NumPy float for one pipeline.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Conditioned on the pools; the sum over their states is done pool by pool, in
+    O(L s + K s^2), not over all 2^K. With a pool for each stage this is the law of
+    :func:`decentral.redundancy.drop_probability`. From the paper "Should a pipeline
+    replicate stages or skip them?".
+
+    Examples
+    --------
+    >>> from decentral.redundancy import shared_pool_drop_probability
+    >>> shared_pool_drop_probability(
+    ...     4, 0.9, 2, pool_outages=[0.01], pool_of_stage=[0] * 4, skips=1
+    ... ).round(6)  # 0.01 + 0.99 P(Bin(4, 0.01) > 1)
+    np.float64(0.010586)
+    """
+    length = _single("stages", stages, least=1)
+    live, count = broadcast(
+        availability=probabilities("availability", availability),
+        replicas=integers("replicas", replicas, least=1),
+        stages=np.empty(length),
+    )[:2]
+    if live.shape[-1] != length:
+        raise ValueError(
+            f"availability and replicas must have one entry for each of {length} stages, "
+            f"got {live.shape[-1]}"
+        )
+    down = probabilities("pool_outages", pool_outages)
+    pools = integers("pool_of_stage", pool_of_stage)
+    if not down.ndim:
+        raise ValueError("pool_outages must have one entry for each pool, got a single number")
+    if pools.shape != (length,):
+        raise ValueError(f"pool_of_stage must have shape ({length},), got {pools.shape}")
+    if pools.max() >= down.shape[-1]:
+        raise ValueError(
+            f"pool_of_stage must name pools from 0 to {down.shape[-1] - 1}, "
+            f"but it names {pools.max()}"
+        )
+    budget = min(_single("skips", skips), length)
+    outages = _outage(live, count)
+    law = np.zeros(budget + 2)
+    law[0] = 1
+    for pool in range(down.shape[-1]):
+        members = pools == pool
+        size, risk = int(members.sum()), down[..., pool, None]
+        together = np.zeros(budget + 2)
+        together[min(size, budget + 1)] = 1
+        alone = _binomial.counts(outages[..., members], budget)
+        law = _binomial.join(law, risk * together + (1 - risk) * alone)
+    return law[..., -1][()]
+
+
+def best_allocation(
+    availabilities: npt.ArrayLike, workers: npt.ArrayLike, *, skips: npt.ArrayLike = 0
+) -> Ints:
+    r"""Share out workers over unequal stages so that the least is dropped.
+
+    .. math:: \min_{r_i \ge 1,\; \sum_i r_i = N} P\Bigl(\sum_i B_i > s\Bigr), \qquad
+        B_i \sim \mathrm{Bernoulli}\bigl((1 - a_i)^{r_i}\bigr)
+
+    Parameters
+    ----------
+    availabilities : array_like, shape (L,)
+        :math:`a_i`, the probability that a replica of stage i is live.
+    workers : int
+        N, at least L.
+    skips : int, optional
+        s, how many dead stages a microbatch may skip.
+
+    Returns
+    -------
+    ndarray of int, shape (L,)
+        Replicas of each stage; they sum to N. Among stages of equal availability the
+        earlier ones have more.
+
+    Raises
+    ------
+    InfeasibleError
+        If there are fewer workers than stages.
+    ValueError
+        If an argument is malformed, or the exact search would keep more than a million
+        states: many different availabilities, together with skips and many workers.
+
+    Notes
+    -----
+    Without skips, giving each worker to the stage that gains most from it is exact. With
+    skips it is not. Then stages of equal availability still have equal replicas, give or
+    take one; over the kinds of stages, the search extends partial allocations, and drops
+    those that could not beat the best known allocation even if the rest were allocated
+    with knowledge of how many stages are out so far. From the paper "Should a pipeline
+    replicate stages or skip them?".
+
+    Examples
+    --------
+    >>> from decentral.redundancy import best_allocation
+    >>> best_allocation([0.9, 0.5], 6)
+    array([2, 4])
+    >>> best_allocation([0.9, 0.5], 6, skips=1)  # it is enough that one is live
+    array([5, 1])
+    """
+    live = _rows("availabilities", availabilities)
+    if live.ndim != 1:
+        raise ValueError(f"availabilities must be one-dimensional, got shape {live.shape}")
+    total, budget = _single("workers", workers, least=1), _single("skips", skips)
+    if total < live.size:
+        raise InfeasibleError(
+            f"workers must be at least one for each of {live.size} stages, but it is {total}",
+            shortfall=live.size - total,
+        )
+    kinds, kind, members = np.unique(live, return_inverse=True, return_counts=True)
+    if budget == 0:
+        return _by_gain(live, total)
+    shares = _Search(kinds, members, total, min(budget, live.size)).best()
+    replicas = np.empty(live.size, dtype=np.int64)
+    for number, (share, size) in enumerate(zip(shares, members, strict=True)):
+        replicas[kind == number] = _even(np.array([share]), int(size))[0]
+    return replicas
+
+
+def _by_gain(live: Floats, total: int) -> Ints:
+    """Give each further worker to the stage whose log-success gains most; exact without skips."""
+    replicas = np.ones(live.size, dtype=np.int64)
+    with np.errstate(divide="ignore"):
+        rates = np.log1p(-live).tolist()
+
+    def entry(stage: int) -> tuple[float, int]:
+        """Return minus the gain, log(1 - b^(r+1)) - log(1 - b^r), which falls as r grows."""
+        if not rates[stage]:
+            return 0.0, stage  # never live, however many there are
+        log_dead = int(replicas[stage]) * rates[stage]
+        gain = float(live[stage]) * math.exp(log_dead) / -math.expm1(log_dead)
+        return -math.log1p(gain), stage
+
+    heap = [entry(stage) for stage in range(live.size)]
+    heapq.heapify(heap)
+    for _ in range(total - live.size):
+        stage = heap[0][1]
+        replicas[stage] += 1
+        heapq.heapreplace(heap, entry(stage))
+    return replicas
+
+
+def _outage(live: Floats, replicas: Ints) -> Floats:
+    """Return the chance that all replicas of a stage are dead."""
+    return _binomial.outage(live, replicas, np.zeros(()))
+
+
+def _even(workers: Ints, size: int) -> Ints:
+    """Spread each number of workers evenly over stages, one row for each."""
+    return (workers[:, None] + size - 1 - np.arange(size)) // size
+
+
+@dataclass
+class _Search:
+    """The exact allocation over kinds of stages, with skips."""
+
+    kinds: Floats
+    members: Ints
+    total: int
+    skips: int
+
+    def __post_init__(self) -> None:
+        """Tabulate the law of each kind for each number of workers, and what the rest can do."""
+        spare = self.total - int(self.members.sum())
+        self.extra = np.arange(spare + 1)  # workers beyond one for each stage
+        self.laws = [
+            _binomial.counts(_outage(kind, _even(size + self.extra, int(size))), self.skips)
+            for kind, size in zip(self.kinds, self.members, strict=True)
+        ]
+        # hope[t][w, k]: the least chance that kinds t, t + 1, ... with w workers to spare lose
+        # more than k stages, if each kind is allocated after the losses of those before it.
+        hope = [np.zeros((spare + 1, self.skips + 1))]
+        for law in reversed(self.laws):
+            later, beyond = hope[0], _binomial.exceeding(law)
+            now = np.empty_like(later)
+            for spent in range(spare + 1):
+                kept = later[spent::-1]  # what is left for later kinds, by workers used here
+                for k in range(self.skips + 1):
+                    losses = (law[: spent + 1, : k + 1] * kept[:, k::-1]).sum(axis=1)
+                    now[spent, k] = (losses + beyond[: spent + 1, k]).min()
+            hope.insert(0, now)
+        self.hope = hope
+
+    def best(self) -> Ints:
+        """Return the workers of each kind."""
+        drop, shares, _ = self._sweep(math.inf, _BEAM)
+        better, found, complete = self._sweep(drop, _MOST_STATES)
+        if not complete:
+            raise ValueError(
+                f"availabilities must be of fewer kinds for {self.total} workers and "
+                f"{self.skips} skips: there are {self.kinds.size}, and the exact search "
+                f"would keep more than {_MOST_STATES:,} states"
+            )
+        return found if better < drop else shares
+
+    def _sweep(self, known: float, most: int) -> tuple[float, Ints, bool]:
+        """Extend allocations kind by kind; return the best, and whether none was left out."""
+        spare = self.extra[-1:]
+        laws, shares = np.eye(1, self.skips + 2), np.empty((1, 0), dtype=np.int64)
+        complete = True
+        for kind, law in enumerate(self.laws):
+            owner, used = np.nonzero(self.extra <= spare[:, None])
+            if kind == self.kinds.size - 1:  # the last takes what is left
+                owner, used = np.arange(spare.size), spare
+            joined = _binomial.join(laws[owner], law[used])
+            left = spare[owner] - used
+            later = self.hope[kind + 1][left]
+            bound = joined[:, -1] + (joined[:, :-1] * later[:, ::-1]).sum(axis=1)
+            keep = np.flatnonzero(bound < known)
+            if keep.size > most:
+                keep, complete = keep[np.argsort(bound[keep], kind="stable")[:most]], False
+            laws, spare = joined[keep], left[keep]
+            shares = np.column_stack((shares[owner[keep]], self.members[kind] + used[keep]))
+        if not spare.size:
+            return math.inf, shares, complete
+        first = int(np.argmin(laws[:, -1]))
+        return float(laws[first, -1]), shares[first], complete

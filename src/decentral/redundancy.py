@@ -1,0 +1,362 @@
+r"""Replicate the stages of a pipeline, or skip them: what is dropped, and what it costs.
+
+A microbatch crosses L stages. Each has r replicas, each live with probability a on its
+own, except that with probability :math:`\rho` the stage's failure domain takes them
+all. So a stage is out with probability
+
+.. math:: q = \rho + (1 - \rho)(1 - a)^r
+
+A microbatch may skip up to s dead stages and is dropped if more are dead. Each skip
+multiplies its usefulness by :math:`1 - \kappa`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _binomial
+from decentral._validation import Floats, Ints, broadcast, integers, probabilities
+from decentral.allocation import (
+    best_allocation,
+    shared_pool_drop_probability,
+    unequal_drop_probability,
+)
+from decentral.design import Design, best_design, cost_per_yield, useful_yield
+from decentral.errors import InfeasibleError
+
+__all__ = [
+    "Design",
+    "best_allocation",
+    "best_design",
+    "cost_per_yield",
+    "drop_probability",
+    "log_drop_probability",
+    "min_replicas",
+    "shared_pool_drop_probability",
+    "stage_outage",
+    "success_floor",
+    "unequal_drop_probability",
+    "useful_yield",
+]
+
+Infeasible = Literal["raise", "inf"]
+
+
+def stage_outage(
+    availability: npt.ArrayLike, replicas: npt.ArrayLike, *, domain_outage: npt.ArrayLike = 0.0
+) -> Floats:
+    r"""Probability that a stage has no live replica.
+
+    .. math:: q = \rho + (1 - \rho)(1 - a)^r
+
+    Parameters
+    ----------
+    availability : array_like
+        a, the probability that a replica is live while its domain is up.
+    replicas : array_like of int
+        r, at least 1.
+    domain_outage : array_like, optional
+        :math:`\rho`, the probability that the stage's failure domain is down.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        A NumPy float if all are scalars. Never less than :math:`\rho`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Derived in the paper "Should a pipeline replicate stages or skip them?": the stage is
+    out if its domain is down, or else if all its replicas are.
+
+    Examples
+    --------
+    >>> from decentral.redundancy import stage_outage
+    >>> stage_outage(0.95, [1, 2, 3], domain_outage=0.01).round(8)
+    array([0.0595    , 0.012475  , 0.01012375])
+    """
+    live, count, down = broadcast(
+        availability=probabilities("availability", availability),
+        replicas=integers("replicas", replicas, least=1),
+        domain_outage=probabilities("domain_outage", domain_outage),
+    )
+    return np.asarray(_binomial.outage(live, count, down))[()]
+
+
+def _failures(
+    stages: npt.ArrayLike, outage: npt.ArrayLike, skips: npt.ArrayLike, name: str = "outage"
+) -> tuple[Ints, Floats, Ints]:
+    """Validate L, q and s."""
+    layers, out, budget = broadcast(
+        stages=_binomial.stages(stages),
+        **{name: probabilities(name, outage)},
+        skips=integers("skips", skips),
+    )
+    return layers, out, budget
+
+
+def drop_probability(
+    stages: npt.ArrayLike, outage: npt.ArrayLike, *, skips: npt.ArrayLike = 0
+) -> Floats:
+    r"""Probability that a microbatch is dropped: more than s of L stages are out.
+
+    .. math:: P(\mathrm{Bin}(L, q) > s) = I_q(s + 1, L - s)
+
+    Parameters
+    ----------
+    stages : array_like of int
+        L, from 1 to 10**8.
+    outage : array_like
+        q, the probability that a stage is out, as of :func:`stage_outage`.
+    skips : array_like of int, optional
+        s, how many dead stages a microbatch may skip; from L on nothing is dropped.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        A NumPy float if all are scalars. The relative error is below 1e-10 for values
+        down to 1e-300; further down use :func:`log_drop_probability`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    :math:`I` is the regularised incomplete beta function. Derived in the paper "Should a
+    pipeline replicate stages or skip them?" by differentiating the sum in q.
+
+    Examples
+    --------
+    >>> from decentral.redundancy import drop_probability
+    >>> drop_probability(48, 0.1, skips=[0, 4, 48]).round(4)
+    array([0.9936, 0.5314, 0.    ])
+    """
+    return _binomial.tail(*_failures(stages, outage, skips))[()]
+
+
+def log_drop_probability(
+    stages: npt.ArrayLike, outage: npt.ArrayLike, *, skips: npt.ArrayLike = 0
+) -> Floats:
+    r"""Natural logarithm of :func:`drop_probability`, also where that underflows.
+
+    .. math:: \ln P(\mathrm{Bin}(L, q) > s)
+
+    Parameters
+    ----------
+    stages, outage, skips
+        As for :func:`drop_probability`.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        A NumPy float if all are scalars; minus infinity where nothing can be dropped.
+        The relative error of the logarithm is below 1e-10.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Deep tails are the term at s + 1, by the saddle-point expansion of Loader (2000),
+    times the series of the ratios of the terms beyond it.
+
+    Examples
+    --------
+    >>> from decentral.redundancy import log_drop_probability
+    >>> float(log_drop_probability(2, 1e-300, skips=1).round(6))  # 2 log(1e-300)
+    -1381.551056
+    """
+    return _binomial.log_tail(*_failures(stages, outage, skips))[()]
+
+
+def success_floor(
+    stages: npt.ArrayLike, domain_outage: npt.ArrayLike, *, skips: npt.ArrayLike = 0
+) -> Floats:
+    r"""Success at the floor of the outage: what no number of replicas can exceed.
+
+    .. math:: \lim_{r \to \infty} P(\mathrm{Bin}(L, q_r) \le s) = 1 - I_\rho(s + 1, L - s)
+
+    Without skips this is :math:`(1 - \rho)^L`.
+
+    Parameters
+    ----------
+    stages : array_like of int
+        L, from 1 to 10**8.
+    domain_outage : array_like
+        :math:`\rho`, the probability that a stage's failure domain is down.
+    skips : array_like of int, optional
+        s, how many dead stages a microbatch may skip.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        A NumPy float if all are scalars. The limit is approached and, for an availability
+        below 1, never reached.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Derived in the paper "Should a pipeline replicate stages or skip them?".
+
+    Examples
+    --------
+    >>> from decentral.redundancy import success_floor
+    >>> success_floor(48, 1e-3, skips=[0, 1]).round(4)
+    array([0.9531, 0.9989])
+    """
+    layers, down, budget = _failures(stages, domain_outage, skips, "domain_outage")
+    return _binomial.body(layers, down, 1 - down, budget)[()]
+
+
+def min_replicas(
+    stages: npt.ArrayLike,
+    availability: npt.ArrayLike,
+    target: npt.ArrayLike,
+    *,
+    skips: npt.ArrayLike = 0,
+    domain_outage: npt.ArrayLike = 0.0,
+    infeasible: Infeasible = "raise",
+) -> int | Ints | Floats:
+    r"""Least number of replicas for which at most a share `target` is dropped.
+
+    .. math:: r = \left\lceil \frac{\ln((q^* - \rho) / (1 - \rho))}{\ln(1 - a)} \right\rceil,
+        \qquad I_{q^*}(s + 1, L - s) = \varepsilon
+
+    Parameters
+    ----------
+    stages : array_like of int
+        L, from 1 to 10**8.
+    availability : array_like
+        a, the probability that a replica is live while its domain is up.
+    target : array_like
+        :math:`\varepsilon`, the drop rate allowed: 0, or from 1e-300 to 1.
+    skips : array_like of int, optional
+        s, how many dead stages a microbatch may skip.
+    domain_outage : array_like, optional
+        :math:`\rho`, the probability that a stage's failure domain is down.
+    infeasible : {"raise", "inf"}, optional
+        What to do where no number of replicas will do: raise an error, or return
+        infinity there (then the result is of floats).
+
+    Returns
+    -------
+    int, or ndarray of the common shape of the arguments
+        The least r of at least 1 for which :func:`drop_probability` of
+        :func:`stage_outage`, as computed, is at most `target`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no number of replicas meets the target, because the floor that the failure
+        domains set is not below it; the error carries the `floor` and the `shortfall`.
+    ValueError
+        If an argument is malformed, or more than 2**53 replicas would be needed.
+
+    Notes
+    -----
+    Derived in the paper "Should a pipeline replicate stages or skip them?". The closed
+    form is where the search starts; what is returned is settled by the drop probabilities
+    of r - 1 and r, so that ties are right.
+
+    Examples
+    --------
+    >>> from decentral.redundancy import min_replicas
+    >>> min_replicas(48, 0.9, 1e-3), min_replicas(48, 0.9, 1e-3, skips=4)
+    (5, 2)
+    >>> min_replicas(48, 0.9, 1e-2, skips=[0, 1, 2], domain_outage=1e-3, infeasible="inf")
+    array([inf,  3.,  3.])
+    """
+    allowed = probabilities("target", target)
+    if np.any(tiny := (allowed > 0) & (allowed < _binomial.TINY)):
+        raise ValueError(
+            f"target must be 0 or at least {_binomial.TINY:g}, but it is {allowed[tiny].max():g}"
+        )
+    if infeasible not in get_args(Infeasible):
+        raise ValueError(f"infeasible must be 'raise' or 'inf', got {infeasible!r}")
+    columns = broadcast(
+        stages=_binomial.stages(stages),
+        availability=probabilities("availability", availability),
+        target=allowed,
+        skips=integers("skips", skips),
+        domain_outage=probabilities("domain_outage", domain_outage),
+    )
+    shape = columns[0].shape
+    layers, live, allowed, budget, down = (column.ravel() for column in columns)
+    result = np.ones(layers.size)
+    alone = _binomial.outage(live, 1, down)
+    one_fails = _binomial.tail(layers, alone, budget) > allowed
+    one_fails |= (allowed == 0) & (alone > 0) & (budget < layers)  # even if it underflows
+    floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
+    hopeless = one_fails & (floor >= allowed)
+    if hopeless.any() and infeasible == "raise":
+        raise _unattainable(hopeless, shape, floor, allowed)
+    open_ = one_fails & ~hopeless
+    if open_.any():
+        result[open_] = _least(
+            layers[open_], live[open_], allowed[open_], budget[open_], down[open_]
+        )
+    if infeasible == "inf":
+        return np.where(hopeless, np.inf, result).reshape(shape)[()]
+    whole = result.astype(np.int64).reshape(shape)
+    return whole if shape else int(whole)
+
+
+def _unattainable(
+    hopeless: npt.NDArray[np.bool_], shape: tuple[int, ...], floor: Floats, allowed: Floats
+) -> InfeasibleError:
+    first = int(np.argmax(hopeless))
+    index = [int(i) for i in np.unravel_index(first, shape)]
+    where = f" at index {index}" if index else ""
+    return InfeasibleError(
+        f"no number of replicas meets target {allowed[first]:g}{where}: the share dropped has a "
+        f"floor of {floor[first]:.6g}, set by the failure domains and only approached",
+        shortfall=float(floor[first] - allowed[first]),
+        floor=float(floor[first]),
+    )
+
+
+def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floats) -> Floats:
+    """Return the least r where r = 1 is too few and some r is enough: start at the closed form."""
+
+    def meets(replicas: Floats) -> npt.NDArray[np.bool_]:
+        return _binomial.tail(layers, _binomial.outage(live, replicas, down), budget) <= allowed
+
+    bearable = _binomial.inverse_tail(layers, allowed, budget)
+    # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.
+    apart = np.maximum(bearable - down, np.finfo(float).eps * down)
+    with np.errstate(divide="ignore"):
+        high = np.ceil(np.log(apart / (1 - down)) / np.log1p(-live))
+    if not high.max() < 2**52:
+        raise ValueError(
+            f"availability must be large enough for fewer than 2**52 replicas to meet the target, "
+            f"but it is {live[np.argmax(high)]:g}"
+        )
+    high = np.maximum(high, 2)
+    step = 1.0
+    while not (enough := meets(high)).all():
+        high = np.where(enough, high, high + step)
+        step *= 2
+    low, step = np.maximum(high - 1, 1), 1.0
+    while (still := meets(low) & (low > 1)).any():
+        high, low = np.where(still, low, high), np.where(still, np.maximum(low - step, 1), low)
+        step *= 2
+    while np.any(high - low > 1):
+        middle = np.floor((low + high) / 2)
+        enough = meets(middle)
+        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+    return high
