@@ -47,6 +47,9 @@ def test_the_first_section_of_the_source_is_complete():
         (Published("x", "8", how="bound"), Found(7, "d"), Verdict.SHARPENED),
         (Published("x", "8", how="bound"), Found(8, "d"), Verdict.CONFIRMED),
         (Published("x", "8", how="bound"), Found(9, "d"), Verdict.CORRECTED),
+        (Published("x", "8", how="lower bound"), Found(9, "d"), Verdict.SHARPENED),
+        (Published("x", "8", how="lower bound"), Found(8, "d"), Verdict.CONFIRMED),
+        (Published("x", "8", how="lower bound"), Found(7, "d"), Verdict.CORRECTED),
         (Published("x", "1e-5", tolerance=1e-6), Found(1.05e-5, "e"), Verdict.CONFIRMED),
     ],
 )

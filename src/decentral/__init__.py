@@ -6,6 +6,8 @@ one law does not pay for the others:
 - :mod:`decentral.partition`: how to cut a chain of layers across devices of
   unequal speed.
 - :mod:`decentral.ordering`: in which order unequal devices should stand.
+- :mod:`decentral.redundancy`: whether to replicate the stages of a pipeline or
+  to skip them.
 - :mod:`decentral.transformers`: what the layers of a decoder-only transformer
   cost.
 - :mod:`decentral.devices`: what accelerators offer.

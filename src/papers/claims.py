@@ -21,7 +21,7 @@ from IPython.display import Markdown
 
 from papers.text import number, say
 
-PAPERS = ("partition", "ordering")
+PAPERS = ("partition", "ordering", "redundancy")
 
 
 class Verdict(IntEnum):
@@ -53,7 +53,7 @@ class Published:
     text : str
         The number in the source's own digits, such as ``"2.40"`` or ``"1.4%"``.
     how : str
-        ``"exact"``, ``"bound"`` (an upper bound) or ``"estimate"``.
+        ``"exact"``, ``"bound"`` (an upper bound), ``"lower bound"`` or ``"estimate"``.
     draws : int
         Draws behind an estimate.
     tolerance : float, optional
@@ -69,8 +69,8 @@ class Published:
 
     def __post_init__(self) -> None:
         """Refuse a figure that could not be judged."""
-        if self.how not in ("exact", "bound", "estimate"):
-            raise ValueError(f"how must be exact, bound or estimate, got {self.how!r}")
+        if self.how not in ("exact", "bound", "lower bound", "estimate"):
+            raise ValueError(f"how must be exact, bound, lower bound or estimate, got {self.how!r}")
         if (self.how == "estimate") != (self.draws > 0):
             raise ValueError(f"draws must be given for estimates and only there: {self.label}")
 
@@ -196,7 +196,7 @@ def weigh(published: Published, found: Found) -> tuple[Verdict, float | None]:
         return (Verdict.WITHIN_SAMPLING_ERROR if abs(z) < 4 else Verdict.CORRECTED), z
     if abs(gap) <= published.allowed * (1 + 1e-9):
         return Verdict.CONFIRMED, None
-    sharper = published.how == "bound" and gap > 0
+    sharper = gap > 0 if published.how == "bound" else gap < 0 and published.how == "lower bound"
     return (Verdict.SHARPENED if sharper else Verdict.CORRECTED), None
 
 
