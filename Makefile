@@ -33,6 +33,7 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py
 	$(BIN)/python benchmarks/ordering.py
+	$(BIN)/python benchmarks/redundancy.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -16,9 +16,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# File, the expression, and what becomes of it. Two places in the walk are not among them, since
-# no answer depends on them: the guess of a block's end, and the time on it that tells whether the
-# guess was right. Where they are wrong by one per cent the exact search takes over.
+# File, the expression, and what becomes of it. Three places are not among them, since hardly
+# an answer depends on them: the guess of a block's end in the walk, and the time on it that tells
+# whether the guess was right, where the exact search takes over; and the bounds of the search for
+# an allocation, which a test compares with what they bound.
 MUTANTS = [
     (
         "_chain.py",
@@ -55,11 +56,57 @@ MUTANTS = [
     ("ordering.py", "interval.failure(found.bid,", "interval.failure(1.01 * found.bid,"),
     ("ordering.py", "interval.failure(bid,", "interval.failure(1.01 * bid,"),
     ("ordering.py", "fast_first[1::2][::-1]", "fast_first[1::2]"),
+    ("_binomial.py", "(1 - availability) **", "(1 - 1.01 * availability) **"),
+    ("_binomial.py", "np.exp(np.asarray(replicas)", "np.exp(1.01 * np.asarray(replicas)"),
+    ("_binomial.py", "(1 - domain_outage) * all_dead", "(1 - 1.01 * domain_outage) * all_dead"),
+    ("_binomial.py", "(1 - domain_outage) * some", "(1 - 1.01 * domain_outage) * some"),
+    ("_binomial.py", "-np.expm1(np.asarray(replicas)", "-np.expm1(1.01 * np.asarray(replicas)"),
+    ("_binomial.py", "value: Floats = law(a, b, x)", "value: Floats = law(a, b, 0.99 * x)"),
+    ("_binomial.py", "1 - rest(a, b, x)", "1 - rest(a, b, 0.99 * x)"),
+    (
+        "_binomial.py",
+        "_log_term(trials, probability, first) +",
+        "0.99 * _log_term(trials, probability, first) +",
+    ),
+    ("_binomial.py", "term * odds * (trials", "term * 1.01 * odds * (trials"),
+    ("_binomial.py", "(1 / 12 -", "(1.01 / 12 -"),
+    ("_binomial.py", "0.5 * np.log(n / (2 * np.pi", "0.505 * np.log(n / (2 * np.pi"),
+    (
+        "_binomial.py",
+        "np.log1p(excess / (n * probability))",
+        "1.01 * np.log1p(excess / (n * probability))",
+    ),
+    ("_binomial.py", "np.log1p(-excess /", "1.01 * np.log1p(-excess /"),
+    ("_binomial.py", "law[..., :-1] * q", "law[..., :-1] * 1.01 * q"),
+    ("_binomial.py", "law[..., :-1] *= 1 - q", "law[..., :-1] *= 1 - 1.01 * q"),
+    ("_binomial.py", "first[..., count] * beyond", "1.01 * first[..., count] * beyond"),
+    ("_binomial.py", "law[..., -1] += first[..., -1]", "law[..., -1] += 1.01 * first[..., -1]"),
+    ("design.py", "weight = alive +", "weight = 1.01 * alive +"),
+    ("design.py", "lost = loss * outage", "lost = 1.01 * loss * outage"),
+    (
+        "design.py",
+        "outage * (1 - loss) / weight, alive",
+        "1.01 * outage * (1 - loss) / weight, alive",
+    ),
+    ("design.py", "stages.astype(float) * replicas /", "stages.astype(float) * 1.01 * replicas /"),
+    ("design.py", "at_least = improve(problem, high)", "at_least = 1.01 * improve(problem, high)"),
+    ("design.py", "<= 2.0**-54", "<= 2.0**-50"),
+    ("redundancy.py", "down), budget) <= allowed", "down), budget) <= 0.99 * allowed"),
+    ("redundancy.py", "(floor >= allowed)", "(floor >= 1.01 * allowed)"),
+    ("allocation.py", "risk * together +", "1.01 * risk * together +"),
+    ("allocation.py", "(1 - risk) * alone", "(1 - 1.01 * risk) * alone"),
+    (
+        "allocation.py",
+        "math.log(live[stage]) + log_dead",
+        "1.01 * math.log(live[stage]) + log_dead",
+    ),
 ]
 # The tests and the page that must notice a mutant of a file.
 CORE = ("partition", ["test_partition.py", "test_bounds.py", "test_schedule.py"])
 NOTICED = {"ordering.py": ("ordering", ["test_ordering.py"])}
 NOTICED["_subsets.py"] = NOTICED["ordering.py"]
+for name in ("_binomial.py", "allocation.py", "design.py", "redundancy.py"):
+    NOTICED[name] = ("redundancy", ["test_redundancy.py"])
 
 PAGE = """
 import os, sys, jupytext
@@ -123,7 +170,8 @@ def main(files: list[str]) -> int:
         folder = Path(name)
         for part in ("src", "tests", "book"):
             shutil.copytree(ROOT / part, folder / part)
-        for suite in (CORE, NOTICED["ordering.py"]):
+        suites = dict(NOTICED.get(mutant[0], CORE) for mutant in chosen)
+        for suite in suites.items():
             for command in commands(*suite):
                 code, said = run(command, folder)
                 assert code == 0, f"the original fails: {said}"

@@ -3,14 +3,16 @@
 import math
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
 
 import redundancy_oracle as oracle
-from decentral import InfeasibleError
+from decentral import InfeasibleError, allocation
 from decentral.redundancy import (
     best_allocation,
     best_design,
@@ -117,6 +119,16 @@ def test_tails_against_fifty_digits(stages):
 def test_tails_of_a_hundred_million_stages(q, skips):
     exact = oracle.drop(10**8, q, skips)
     assert close(drop_probability(10**8, q, skips=skips), exact, TAIL_RTOL)
+
+
+def test_tails_of_many_stages_near_one():
+    """There SciPy's incomplete beta function is a hundred times less precise (found by attack)."""
+    for q, skips in ((5.4375e-08, 4), (1.2e-8, 0), (9e-8, 6), (2e-6, 180)):
+        exact = oracle.drop(10**8, q, skips)
+        assert close(drop_probability(10**8, q, skips=skips), exact, TAIL_RTOL)
+        yielded = useful_yield(10**8, q, 0.0, skips=skips)
+        assert close(yielded, 1 - exact, TAIL_RTOL)
+        assert close(success_floor(10**8, q, skips=skips), 1 - exact, TAIL_RTOL)
 
 
 def test_one_log_for_tail_and_its_underflow():
@@ -286,8 +298,13 @@ def test_the_error_names_the_entry():
     with pytest.raises(InfeasibleError, match=message) as caught:
         min_replicas(48, 0.9, [0.1, 0.01], domain_outage=1e-3)
     assert caught.value.floor == drop_probability(48, 1e-3)
-    with pytest.raises(ValueError, match="fewer than 2\\*\\*52 replicas"):
-        min_replicas(48, 1e-300, 0.01)
+    for a in (1e-300, 1e-310):
+        with pytest.raises(ValueError, match="fewer than 2\\*\\*52 replicas"):
+            min_replicas(48, a, 0.01)
+    with pytest.raises(InfeasibleError, match="set by an availability of 0"):
+        min_replicas(48, 0.0, 0.01)
+    with pytest.raises(InfeasibleError, match="set by the failure domains and not reached"):
+        min_replicas(1, 0.5, 0.25, domain_outage=0.25)
 
 
 # --- yield, cost, design --------------------------------------------------------------------
@@ -412,6 +429,16 @@ def test_designs_broadcast():
             assert one.cost_without_skips == many.cost_without_skips[i, j]
 
 
+def test_rarely_live_replicas():
+    """The yield keeps its precision where 1 - q would not (found by attack)."""
+    assert math.isclose(cost_per_yield(1, 1e-15, 1, 1.0), 1e15, rel_tol=RTOL)
+    for a in (1e-3, 1e-6):
+        found = best_design(1, a, 1.0)
+        assert found.replicas == 1
+        assert math.isclose(found.cost, 1 / a, rel_tol=RTOL)
+    assert best_design(48, 1e-6, 0.5).replicas > 10**6
+
+
 def test_large_replica_counts_are_searched_exactly():
     """A million replicas and more: the same as scanning a window around the best."""
     for cap in (0, 2, None):
@@ -429,10 +456,10 @@ def test_designs_without_an_answer():
         ((3, 0.0, 1.0), {}),
         ((10**6, 0.9, 1.0), {"domain_outage": 0.5}),
     ):
-        with pytest.raises(InfeasibleError, match="no number of replicas gives a useful yield"):
+        with pytest.raises(InfeasibleError, match="no number of replicas makes a useful"):
             best_design(*arguments, **options)
-    with pytest.raises(ValueError, match="availability must be large enough"):
-        best_design(100, 1e-300, 0.9)
+    with pytest.raises(ValueError, match="availability must be 0 or at least 1e-06"):
+        best_design(100, [0.5, 1e-7], 0.9)
 
 
 def test_no_design_without_skips():
@@ -527,6 +554,46 @@ def test_allocation_of_many_workers():
     assert math.isclose(_drop(live, one, 0), _drop(live, padded[:-1], 0), rel_tol=RTOL)
 
 
+def test_the_bounds_of_the_search_are_bounds():
+    """With no skips they are the least drop itself, and with skips below it."""
+    rng = np.random.default_rng(14)
+    for _ in range(20):
+        kinds, members = np.sort(rng.uniform(0.3, 0.95, 3)), rng.integers(1, 4, 3)
+        live, workers = np.repeat(kinds, members), int(members.sum() + rng.integers(1, 12))
+        hope = allocation._Search(kinds, members, workers, 2).hope[0][-1]
+        for skips in range(3):
+            least = _drop(live, best_allocation(live, workers, skips=skips), skips)
+            assert hope[skips] <= least * (1 + RTOL)
+            if skips == 0:
+                assert hope[0] >= least * (1 - RTOL)
+
+
+def test_allocation_one_by_one_among_nearly_equal_stages():
+    rng = np.random.default_rng(15)
+    options = np.array([o for o in product(range(1, 8), repeat=5) if sum(o) == 12])
+    for _ in range(200):
+        live = rng.uniform(0.5, 0.6, 5)
+        least = _drop(live, options, 0).min()
+        assert _drop(live, best_allocation(live, 12), 0) <= least * (1 + RTOL)
+
+
+def test_allocation_of_very_many_workers():
+    """Where all gains underflow the stages still share alike (found by attack)."""
+    np.testing.assert_array_equal(best_allocation([0.9, 0.9], 1000), [500, 500])
+    for skips in (0, 1):
+        np.testing.assert_array_equal(best_allocation([1.0] * 3, 9, skips=skips), [3, 3, 3])
+    many = best_allocation([0.9, 0.5, 0.0], 10**12)
+    assert many.sum() == 10**12
+    assert many[2] == 1
+    # The log-outages, which are as good as equal: r log(1 - a).
+    assert math.isclose(many[0] * math.log(0.1), many[1] * math.log(0.5), rel_tol=1e-9)
+    np.testing.assert_array_equal(best_allocation([0.9] * 5, 10**6 + 2, skips=2)[-3:], 200_000)
+    with pytest.raises(ValueError, match="workers must be fewer for 2 kinds"):
+        best_allocation([0.9, 0.5], 10**5, skips=1)
+    with pytest.raises(ValueError, match="workers must be so few that more than 1e-300 is dropped"):
+        best_allocation([0.9, 0.5, 0.7], 3000, skips=1)
+
+
 def test_allocation_without_an_answer(monkeypatch):
     with pytest.raises(InfeasibleError, match="one for each of 3 stages, but it is 2") as caught:
         best_allocation([0.5] * 3, 2)
@@ -611,7 +678,16 @@ BAD = [
     (best_allocation, ([0.5], 0), {}, "workers must be at least 1"),
     (best_allocation, ([0.5], 1.5), {}, "workers must be a whole number"),
     (shared_pool_drop_probability, (3, [0.5] * 2, 1), POOL, r"availability \(2,\)"),
-    (shared_pool_drop_probability, (2, 0.5, 1), POOL, r"pool_of_stage must have shape \(2,\)"),
+    (shared_pool_drop_probability, (2, 0.5, 1), POOL, r"each of 2 stages, got \(3,\)"),
+    (shared_pool_drop_probability, (10**12, 0.5, 1), POOL, "each of 1000000000000 stages"),
+    (
+        shared_pool_drop_probability,
+        (3, np.full((3, 3), 0.9), 2),
+        POOL | {"pool_outages": np.full((2, 2), 0.1)},
+        r"pool_outages \(2,\), availability_or_replicas \(3,\)",
+    ),
+    (stage_outage, (Decimal("sNaN"), 1), {}, "availability must be finite"),
+    (stage_outage, (0.9, 2**53 + 2), {}, r"replicas must be at most 2\*\*53"),
     (
         shared_pool_drop_probability,
         (3, 0.5, 1),
@@ -624,7 +700,12 @@ BAD = [
         POOL | {"pool_outages": 0.1},
         "pool_outages must have one entry for each pool",
     ),
-    (shared_pool_drop_probability, (1, [0.5] * 3, 1), POOL, "one entry for each of 1 stages"),
+    (
+        shared_pool_drop_probability,
+        (1, [0.5] * 3, 1),
+        POOL | {"pool_of_stage": [0]},
+        "one entry for each of 1 stages, got 3",
+    ),
 ]
 
 

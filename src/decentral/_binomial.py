@@ -35,11 +35,18 @@ def outage(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats)
     return np.asarray(domain_outage + (1 - domain_outage) * all_dead)
 
 
+def alive(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats) -> Floats:
+    """Return the complement of the outage, precise where a replica is hardly ever live."""
+    with np.errstate(divide="ignore"):
+        some = -np.expm1(np.asarray(replicas) * np.log1p(-availability))
+    return np.asarray((1 - domain_outage) * some)
+
+
 def tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
     """Return P(D > s) for binomial D; the arrays have one shape."""
     upper = np.minimum(threshold, trials - 1)
-    inside = betainc(upper + 1.0, (trials - upper).astype(float), probability)
-    return np.where(threshold >= trials, 0.0, inside)
+    a, b = upper + 1.0, (trials - upper).astype(float)
+    return np.where(threshold >= trials, 0.0, _smaller(betainc, betaincc, a, b, probability))
 
 
 def body(trials: Ints, probability: Floats, complement: Floats, threshold: Ints) -> Floats:
@@ -47,9 +54,17 @@ def body(trials: Ints, probability: Floats, complement: Floats, threshold: Ints)
     upper = np.minimum(threshold, trials - 1)
     a, b = upper + 1.0, (trials - upper).astype(float)
     inside = np.where(
-        probability < complement, betaincc(a, b, probability), betainc(b, a, complement)
+        probability < complement,
+        _smaller(betaincc, betainc, a, b, probability),
+        _smaller(betainc, betaincc, b, a, complement),
     )
     return np.where(threshold >= trials, 1.0, inside)
+
+
+def _smaller(law: np.ufunc, rest: np.ufunc, a: Floats, b: Floats, x: Floats) -> Floats:
+    """Return `law`, from `rest` where that is smaller: there SciPy is more precise."""
+    value: Floats = law(a, b, x)
+    return np.where(value > 0.5, 1 - rest(a, b, x), value)
 
 
 def log_tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
@@ -61,7 +76,7 @@ def log_tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
     deep = (plain < TINY) & (threshold < trials) & (probability > 0)
     if deep.any():
         result[deep] = _log_deep_tail(trials[deep], probability[deep], threshold[deep] + 1)
-    return result
+    return result + 0.0  # not minus zero
 
 
 def _log_deep_tail(trials: Ints, probability: Floats, first: Ints) -> Floats:

@@ -21,7 +21,8 @@ def _breach(
     """Name the first entry of `array` that breaks `rule`."""
     index = np.unravel_index(int(np.argmax(bad)), array.shape)
     where = f"{name}[{', '.join(map(str, index))}]" if index else "it"
-    return ValueError(f"{name} must be {rule}, but {where} is {array[index]}")
+    value = str(array[index]).removesuffix(".0")
+    return ValueError(f"{name} must be {rule}, but {where} is {value}")
 
 
 def _shown(value: object) -> str:
@@ -52,7 +53,7 @@ def reals(name: str, value: object, *, positive: bool = False, infinite: bool = 
     try:
         with np.errstate(over="ignore"):
             array = raw.astype(np.float64, copy=False)
-    except OverflowError:
+    except (OverflowError, ValueError):  # the latter for a signalling NaN
         raise ValueError(
             f"{name} must be finite in double precision, got {_shown(value)}"
         ) from None

@@ -13,10 +13,12 @@ from decentral import _binomial
 from decentral._validation import Floats, Ints, broadcast, integers, probabilities
 from decentral.errors import InfeasibleError
 
-# A state of the exact search costs a few hundred bytes.
+# Partial allocations that the exact search keeps, and that its first, inexact sweep keeps.
 _MOST_STATES = 1_000_000
-# States that the first, inexact sweep keeps.
 _BEAM = 100
+# Multiplications for its bounds, or for one kind of stages, and numbers in one batch.
+_MOST_WORK = 2 * 10**9
+_BATCH = 2_000_000
 
 
 def _single(name: str, value: npt.ArrayLike, *, least: int = 0) -> int:
@@ -32,6 +34,11 @@ def _rows(name: str, value: npt.ArrayLike) -> Floats:
     if not array.ndim:
         raise ValueError(f"{name} must have one entry for each stage, got a single number")
     return array
+
+
+def _beyond(law: Floats) -> Floats:
+    """Return the last entries of a law; adding up may have rounded them above 1."""
+    return np.asarray(np.minimum(law[..., -1], 1.0))[()]
 
 
 def unequal_drop_probability(outages: npt.ArrayLike, *, skips: npt.ArrayLike = 0) -> Floats:
@@ -72,7 +79,7 @@ def unequal_drop_probability(outages: npt.ArrayLike, *, skips: npt.ArrayLike = 0
     """
     rows = _rows("outages", outages)
     budget = min(_single("skips", skips), rows.shape[-1])
-    return _binomial.counts(rows, budget)[..., -1][()]
+    return _beyond(_binomial.counts(rows, budget))
 
 
 def shared_pool_drop_probability(
@@ -135,39 +142,42 @@ def shared_pool_drop_probability(
     np.float64(0.010586)
     """
     length = _single("stages", stages, least=1)
-    live, count = broadcast(
-        availability=probabilities("availability", availability),
-        replicas=integers("replicas", replicas, least=1),
-        stages=np.empty(length),
-    )[:2]
-    if live.shape[-1] != length:
+    pools = integers("pool_of_stage", pool_of_stage)
+    if pools.shape != (length,):
         raise ValueError(
-            f"availability and replicas must have one entry for each of {length} stages, "
-            f"got {live.shape[-1]}"
+            f"pool_of_stage must have one entry for each of {length} stages, got {pools.shape}"
         )
     down = probabilities("pool_outages", pool_outages)
-    pools = integers("pool_of_stage", pool_of_stage)
     if not down.ndim:
         raise ValueError("pool_outages must have one entry for each pool, got a single number")
-    if pools.shape != (length,):
-        raise ValueError(f"pool_of_stage must have shape ({length},), got {pools.shape}")
     if pools.max() >= down.shape[-1]:
         raise ValueError(
             f"pool_of_stage must name pools from 0 to {down.shape[-1] - 1}, "
             f"but it names {pools.max()}"
         )
+    live, count, _ = broadcast(
+        availability=probabilities("availability", availability),
+        replicas=integers("replicas", replicas, least=1),
+        stages=np.empty(length),
+    )
+    if live.shape[-1] != length:
+        raise ValueError(
+            f"availability and replicas must have one entry for each of {length} stages, "
+            f"got {live.shape[-1]}"
+        )
+    broadcast(pool_outages=down[..., 0], availability_or_replicas=live[..., 0])
     budget = min(_single("skips", skips), length)
     outages = _outage(live, count)
     law = np.zeros(budget + 2)
     law[0] = 1
-    for pool in range(down.shape[-1]):
+    for pool in np.unique(pools):
         members = pools == pool
         size, risk = int(members.sum()), down[..., pool, None]
         together = np.zeros(budget + 2)
         together[min(size, budget + 1)] = 1
         alone = _binomial.counts(outages[..., members], budget)
         law = _binomial.join(law, risk * together + (1 - risk) * alone)
-    return law[..., -1][()]
+    return _beyond(law)
 
 
 def best_allocation(
@@ -190,25 +200,26 @@ def best_allocation(
     Returns
     -------
     ndarray of int, shape (L,)
-        Replicas of each stage; they sum to N. Among stages of equal availability the
-        earlier ones have more.
+        Replicas of each stage; they sum to N. Stages of equal availability differ by at
+        most one.
 
     Raises
     ------
     InfeasibleError
         If there are fewer workers than stages.
     ValueError
-        If an argument is malformed, or the exact search would keep more than a million
-        states: many different availabilities, together with skips and many workers.
+        If an argument is malformed; or if the search with skips would keep more than a
+        million states or take minutes (many workers, many kinds of stages, many skips), or
+        the drop rate falls below 1e-300.
 
     Notes
     -----
-    Without skips, giving each worker to the stage that gains most from it is exact. With
-    skips it is not. Then stages of equal availability still have equal replicas, give or
-    take one; over the kinds of stages, the search extends partial allocations, and drops
-    those that could not beat the best known allocation even if the rest were allocated
-    with knowledge of how many stages are out so far. From the paper "Should a pipeline
-    replicate stages or skip them?".
+    Without skips, giving each worker to the stage that gains most from it is exact, up to
+    rounding. With skips it is not. Then stages of equal availability still have equal
+    replicas, give or take one; over the kinds of stages, the search extends partial
+    allocations, and drops those that could not beat the best known one even if the rest
+    were allocated with knowledge of how many stages are out so far. From the paper
+    "Should a pipeline replicate stages or skip them?".
 
     Examples
     --------
@@ -228,9 +239,11 @@ def best_allocation(
             shortfall=live.size - total,
         )
     kinds, kind, members = np.unique(live, return_inverse=True, return_counts=True)
+    if kinds.size == 1 or budget >= np.sum(live < 1):  # then stages are alike, or nothing is lost
+        return np.asarray(_even(np.array([total]), live.size)[0])
     if budget == 0:
         return _by_gain(live, total)
-    shares = _Search(kinds, members, total, min(budget, live.size)).best()
+    shares = _Search(kinds, members, total, budget).best()
     replicas = np.empty(live.size, dtype=np.int64)
     for number, (share, size) in enumerate(zip(shares, members, strict=True)):
         replicas[kind == number] = _even(np.array([share]), int(size))[0]
@@ -238,25 +251,41 @@ def best_allocation(
 
 
 def _by_gain(live: Floats, total: int) -> Ints:
-    """Give each further worker to the stage whose log-success gains most; exact without skips."""
-    replicas = np.ones(live.size, dtype=np.int64)
+    """Give each further worker to the stage whose log-success gains most.
+
+    The gain of stage i is log(1 - b^(r+1)) - log(1 - b^r) with b = 1 - a; it falls as r grows.
+    """
     with np.errstate(divide="ignore"):
-        rates = np.log1p(-live).tolist()
+        rates = np.log1p(-live)
 
-    def entry(stage: int) -> tuple[float, int]:
-        """Return minus the gain, log(1 - b^(r+1)) - log(1 - b^r), which falls as r grows."""
-        if not rates[stage]:
-            return 0.0, stage  # never live, however many there are
-        log_dead = int(replicas[stage]) * rates[stage]
-        gain = float(live[stage]) * math.exp(log_dead) / -math.expm1(log_dead)
-        return -math.log1p(gain), stage
+    def log_gain(stage: int, replicas: int) -> float:
+        if not 0 < live[stage] < 1:
+            return -math.inf  # no further replica makes a difference
+        log_dead = replicas * float(rates[stage])
+        odds = math.log(live[stage]) + log_dead - math.log(-math.expm1(log_dead))
+        return odds if odds < -40 else math.log(math.log1p(math.exp(odds)))
 
-    heap = [entry(stage) for stage in range(live.size)]
+    def wanted(level: float) -> Ints:
+        """Return how many workers each stage takes at a log-gain of at least `level`."""
+        gain = math.expm1(math.exp(level))
+        log_dead = (math.log(gain) if gain > 0 else level) - np.log(gain + live[useful])
+        counts = np.ones(live.size, dtype=np.int64)
+        counts[useful] += np.clip(np.floor(log_dead / rates[useful]), 0, total).astype(np.int64)
+        return counts
+
+    # Start just below the level at which the workers run out; little is left to do then.
+    useful = (live > 0) & (live < 1)
+    low, high = -40.0 * total, 5.0
+    for _ in range(100):
+        level = (low + high) / 2
+        low, high = (low, level) if wanted(level).sum() <= total else (level, high)
+    replicas = np.maximum(wanted(high) - 1, 1)
+    heap = [(-log_gain(i, int(r)), int(r), i) for i, r in enumerate(replicas)]
     heapq.heapify(heap)
-    for _ in range(total - live.size):
-        stage = heap[0][1]
-        replicas[stage] += 1
-        heapq.heapreplace(heap, entry(stage))
+    for _ in range(total - int(replicas.sum())):
+        _, count, stage = heap[0]
+        replicas[stage] = count + 1
+        heapq.heapreplace(heap, (-log_gain(stage, count + 1), count + 1, stage))
     return replicas
 
 
@@ -282,6 +311,12 @@ class _Search:
     def __post_init__(self) -> None:
         """Tabulate the law of each kind for each number of workers, and what the rest can do."""
         spare = self.total - int(self.members.sum())
+        work = self.kinds.size * (spare + 1) ** 2 * (self.skips + 1) ** 2
+        if work > _MOST_WORK:
+            raise ValueError(
+                f"workers must be fewer for {self.kinds.size} kinds of stages and {self.skips} "
+                f"skips, but it is {self.total}: the exact search would take {work:.0e} steps"
+            )
         self.extra = np.arange(spare + 1)  # workers beyond one for each stage
         self.laws = [
             _binomial.counts(_outage(kind, _even(size + self.extra, int(size))), self.skips)
@@ -304,34 +339,56 @@ class _Search:
     def best(self) -> Ints:
         """Return the workers of each kind."""
         drop, shares, _ = self._sweep(math.inf, _BEAM)
-        better, found, complete = self._sweep(drop, _MOST_STATES)
+        most = min(_MOST_STATES, _MOST_WORK // (self.extra.size * (self.skips + 2) ** 2))
+        better, found, complete = self._sweep(drop, most)
         if not complete:
             raise ValueError(
                 f"availabilities must be of fewer kinds for {self.total} workers and "
                 f"{self.skips} skips: there are {self.kinds.size}, and the exact search "
-                f"would keep more than {_MOST_STATES:,} states"
+                f"would keep more than {most:,} states"
+            )
+        if min(drop, better) < _binomial.TINY:
+            raise ValueError(
+                f"workers must be so few that more than {_binomial.TINY:g} is dropped, for the "
+                f"search with skips, but it is {self.total}"
             )
         return found if better < drop else shares
 
     def _sweep(self, known: float, most: int) -> tuple[float, Ints, bool]:
         """Extend allocations kind by kind; return the best, and whether none was left out."""
-        spare = self.extra[-1:]
         laws, shares = np.eye(1, self.skips + 2), np.empty((1, 0), dtype=np.int64)
         complete = True
-        for kind, law in enumerate(self.laws):
-            owner, used = np.nonzero(self.extra <= spare[:, None])
-            if kind == self.kinds.size - 1:  # the last takes what is left
-                owner, used = np.arange(spare.size), spare
-            joined = _binomial.join(laws[owner], law[used])
-            left = spare[owner] - used
-            later = self.hope[kind + 1][left]
-            bound = joined[:, -1] + (joined[:, :-1] * later[:, ::-1]).sum(axis=1)
-            keep = np.flatnonzero(bound < known)
-            if keep.size > most:
-                keep, complete = keep[np.argsort(bound[keep], kind="stable")[:most]], False
-            laws, spare = joined[keep], left[keep]
-            shares = np.column_stack((shares[owner[keep]], self.members[kind] + used[keep]))
-        if not spare.size:
-            return math.inf, shares, complete
+        for kind in range(self.kinds.size):
+            batch = max(1, _BATCH // (self.extra.size * (self.skips + 2)))
+            parts = [
+                self._extend(kind, laws[i : i + batch], shares[i : i + batch], known, most)
+                for i in range(0, len(laws), batch)
+            ]
+            laws, shares, bound = (np.concatenate(x) for x in zip(*parts, strict=True))
+            if len(laws) > most:
+                keep, complete = np.argsort(bound, kind="stable")[:most], False
+                laws, shares = laws[keep], shares[keep]
+            if not len(laws) or (known < math.inf and not complete):
+                return math.inf, shares, complete
         first = int(np.argmin(laws[:, -1]))
         return float(laws[first, -1]), shares[first], complete
+
+    def _extend(
+        self, kind: int, laws: Floats, shares: Ints, known: float, most: int
+    ) -> tuple[Floats, Ints, Floats]:
+        """Give the next kind its workers in all ways; return what may beat the best known.
+
+        Of what may, one more than `most` is kept, so that the caller notices.
+        """
+        spare = self.extra.size - 1 - (shares - self.members[:kind]).sum(axis=1)
+        owner, used = np.nonzero(self.extra <= spare[:, None])
+        if kind == self.kinds.size - 1:  # the last takes what is left
+            owner, used = np.arange(spare.size), spare
+        joined = _binomial.join(laws[owner], self.laws[kind][used])
+        later = self.hope[kind + 1][spare[owner] - used]
+        bound = joined[:, -1] + (joined[:, :-1] * later[:, ::-1]).sum(axis=1)
+        keep = np.flatnonzero(bound < known)
+        if keep.size > most:
+            keep = keep[np.argsort(bound[keep], kind="stable")[: most + 1]]
+        longer = np.column_stack((shares[owner[keep]], self.members[kind] + used[keep]))
+        return joined[keep], longer, bound[keep]

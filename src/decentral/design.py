@@ -11,12 +11,15 @@ from decentral import _binomial
 from decentral._validation import Floats, Ints, broadcast, integers, probabilities
 from decentral.errors import InfeasibleError
 
+# Below this the replicas that might be best are too many to go through.
+_LEAST_AVAILABILITY = 1e-6
 
-def _yield(stages: Ints, outage: Floats, loss: Floats, budget: Ints) -> Floats:
+
+def _yield(stages: Ints, outage: Floats, alive: Floats, loss: Floats, budget: Ints) -> Floats:
     """Return E[(1 - kappa)^D; D <= s]; a budget of L or more is none."""
-    weight = (1 - outage) + outage * (1 - loss)  # of a stage; 1 - kappa q would cancel
+    weight = alive + outage * (1 - loss)  # of a stage; 1 - kappa q would cancel
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-        tilted, upright = outage * (1 - loss) / weight, (1 - outage) / weight
+        tilted, upright = outage * (1 - loss) / weight, alive / weight
         lost = loss * outage
         whole = np.exp(stages * np.where(lost < 0.5, np.log1p(-lost), np.log(weight)))
     inside = _binomial.body(
@@ -84,15 +87,16 @@ def useful_yield(
         skip_loss=probabilities("skip_loss", skip_loss),
         skips=_budget(skips, layers),
     )
-    return _yield(*columns)[()]
+    layers, out, loss, budget = columns
+    return _yield(layers, out, 1 - out, loss, budget)[()]
 
 
 def _cost(
     stages: Ints, live: Floats, replicas: Ints, loss: Floats, budget: Ints, down: Floats
 ) -> Floats:
     with np.errstate(divide="ignore", over="ignore"):
-        useful = _yield(stages, _binomial.outage(live, replicas, down), loss, budget)
-        return stages.astype(float) * replicas / useful
+        outage, alive = (law(live, replicas, down) for law in (_binomial.outage, _binomial.alive))
+        return stages.astype(float) * replicas / _yield(stages, outage, alive, loss, budget)
 
 
 def cost_per_yield(
@@ -127,8 +131,8 @@ def cost_per_yield(
     Returns
     -------
     ndarray, of the common shape of the arguments
-        Workers; a NumPy float if all are scalars. Infinite where the yield of
-        :func:`useful_yield` is 0, or too small for double precision.
+        Workers; a NumPy float if all are scalars. Infinite where the yield is 0, or so
+        small that the quotient exceeds what a double holds.
 
     Raises
     ------
@@ -166,8 +170,8 @@ class Design:
     replicas : int or ndarray of int
         r, of each stage.
     skips : int or ndarray of int
-        s, the least budget for which dropping leaves the yield as it is in double
-        precision, or the cap if that is less.
+        s, the least budget at which dropping takes no more than a share :math:`2^{-54}` of
+        the yield, which double precision does not see; or the cap if that is less.
     cost : float or ndarray
         Workers per useful microbatch.
     cost_without_skips : float or ndarray
@@ -201,14 +205,15 @@ def best_design(
     .. math:: \min_{r \ge 1,\; s \le s_{\max}} \; \frac{L\,r}{E[(1 - \kappa)^D;\, D \le s]}
 
     A larger skip budget never costs anything, so s is the cap, or the least budget
-    beyond which double precision sees no gain. The search over r is exact.
+    beyond which double precision sees no gain. The search leaves out no r.
 
     Parameters
     ----------
     stages : array_like of int
         L, from 1 to 10**8.
     availability : array_like
-        a, the probability that a replica is live while its domain is up.
+        a, the probability that a replica is live while its domain is up; 0, or at least
+        1e-6.
     skip_loss : array_like
         :math:`\kappa`, from 0 to 1: the share of its usefulness that a microbatch loses
         with each skip.
@@ -226,9 +231,9 @@ def best_design(
     Raises
     ------
     InfeasibleError
-        If no number of replicas gives a yield that double precision can tell from 0.
+        If with every number of replicas the cost exceeds what a double holds.
     ValueError
-        If an argument is malformed, or more than 2**52 replicas might be best.
+        If an argument is malformed.
 
     Notes
     -----
@@ -251,15 +256,21 @@ def best_design(
         max_skips=_budget(max_skips, layers, "max_skips"),
         domain_outage=probabilities("domain_outage", domain_outage),
     )
+    live = columns[1]
+    if np.any(rare := (live > 0) & (live < _LEAST_AVAILABILITY)):
+        raise ValueError(
+            f"availability must be 0 or at least {_LEAST_AVAILABILITY:g}, "
+            f"but it is {live[rare].max():g}"
+        )
     shape = columns[0].shape
     problems = _Problems(*(column.ravel() for column in columns))
     replicas, cost = _cheapest(problems)
     if np.isinf(cost).any():
         at = problems.take(np.flatnonzero(np.isinf(cost))[:1])
         raise InfeasibleError(
-            f"no number of replicas gives a useful yield: with {at.stages[0]} stages, "
-            f"availability {at.live[0]:g}, skip_loss {at.loss[0]:g}, domain_outage "
-            f"{at.down[0]:g} and at most {at.skips[0]} skips it is below 1e-308"
+            f"no number of replicas makes a useful microbatch at a finite cost: with "
+            f"{at.stages[0]} stages, availability {at.live[0]:g}, skip_loss {at.loss[0]:g}, "
+            f"domain_outage {at.down[0]:g} and at most {at.skips[0]} skips it exceeds 1e308"
         )
     alone = _cheapest(replace(problems, skips=np.zeros_like(problems.skips)))[1]
     skips = problems.saturating_skips(replicas)
@@ -290,7 +301,8 @@ class _Problems:
 
     def most_useful(self) -> Floats:
         """Return the yield in the limit of many replicas."""
-        return _yield(self.stages, np.where(self.live > 0, self.down, 1.0), self.loss, self.skips)
+        floor = np.where(self.live > 0, self.down, 1.0)
+        return _yield(self.stages, floor, 1 - floor, self.loss, self.skips)
 
     def saturating_skips(self, replicas: Ints) -> Ints:
         """Return the least s up to the cap for which 1 - P(D > s) rounds to 1, or the cap."""
@@ -328,11 +340,6 @@ def _cheapest(problems: _Problems) -> tuple[Ints, Floats]:
         dearest = problems.stages / problems.most_useful()
     problem, low, high, size = everyone[:0], best_r[:0], best_r[:0], 2
     while (active := everyone[dearest < best / size]).size:
-        if size > 2**51:
-            raise ValueError(
-                "availability must be large enough for fewer than 2**52 replicas to be best, "
-                f"but it is {problems.live[active[0]]:g}"
-            )
         ends = np.full(active.size, 2 * size - 1)
         improve(active, ends)
         problem, low, high = (

@@ -201,8 +201,7 @@ def success_floor(
     Returns
     -------
     ndarray, of the common shape of the arguments
-        A NumPy float if all are scalars. The limit is approached and, for an availability
-        below 1, never reached.
+        A NumPy float if all are scalars.
 
     Raises
     ------
@@ -257,7 +256,8 @@ def min_replicas(
     -------
     int, or ndarray of the common shape of the arguments
         The least r of at least 1 for which :func:`drop_probability` of
-        :func:`stage_outage`, as computed, is at most `target`.
+        :func:`stage_outage` is at most `target`, up to the rounding of that probability:
+        if r replicas meet the target to the last bit, it is met.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def min_replicas(
         If no number of replicas meets the target, because the floor that the failure
         domains set is not below it; the error carries the `floor` and the `shortfall`.
     ValueError
-        If an argument is malformed, or more than 2**53 replicas would be needed.
+        If an argument is malformed, or 2**52 replicas or more would be needed.
 
     Notes
     -----
@@ -286,7 +286,7 @@ def min_replicas(
         raise ValueError(
             f"target must be 0 or at least {_binomial.TINY:g}, but it is {allowed[tiny].max():g}"
         )
-    if infeasible not in get_args(Infeasible):
+    if not isinstance(infeasible, str) or infeasible not in get_args(Infeasible):
         raise ValueError(f"infeasible must be 'raise' or 'inf', got {infeasible!r}")
     columns = broadcast(
         stages=_binomial.stages(stages),
@@ -304,7 +304,7 @@ def min_replicas(
     floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
     hopeless = one_fails & (floor >= allowed)
     if hopeless.any() and infeasible == "raise":
-        raise _unattainable(hopeless, shape, floor, allowed)
+        raise _unattainable(hopeless, shape, floor, allowed, live)
     open_ = one_fails & ~hopeless
     if open_.any():
         result[open_] = _least(
@@ -317,14 +317,20 @@ def min_replicas(
 
 
 def _unattainable(
-    hopeless: npt.NDArray[np.bool_], shape: tuple[int, ...], floor: Floats, allowed: Floats
+    hopeless: npt.NDArray[np.bool_],
+    shape: tuple[int, ...],
+    floor: Floats,
+    allowed: Floats,
+    live: Floats,
 ) -> InfeasibleError:
     first = int(np.argmax(hopeless))
     index = [int(i) for i in np.unravel_index(first, shape)]
     where = f" at index {index}" if index else ""
+    cause = "the failure domains" if live[first] > 0 else "an availability of 0"
+    reached = " and not reached" if floor[first] == allowed[first] else ""
     return InfeasibleError(
         f"no number of replicas meets target {allowed[first]:g}{where}: the share dropped has a "
-        f"floor of {floor[first]:.6g}, set by the failure domains and only approached",
+        f"floor of {floor[first]:.6g}, set by {cause}{reached}",
         shortfall=float(floor[first] - allowed[first]),
         floor=float(floor[first]),
     )
@@ -339,7 +345,7 @@ def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floa
     bearable = _binomial.inverse_tail(layers, allowed, budget)
     # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.
     apart = np.maximum(bearable - down, np.finfo(float).eps * down)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         high = np.ceil(np.log(apart / (1 - down)) / np.log1p(-live))
     if not high.max() < 2**52:
         raise ValueError(

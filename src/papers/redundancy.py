@@ -102,6 +102,20 @@ def precise_least(
     return float(replicas)
 
 
+def cost_table(
+    stages: int, availability: float, loss: float, *, most_replicas: int = 60, most_skips: int = 24
+) -> Floats:
+    """Return the cost of all designs up to some r (rows, from 1) and s (columns, from 0).
+
+    The yields are added up term by term; this is the search of the source.
+    """
+    dead = np.arange(min(most_skips, stages) + 1)
+    ways = np.array([float(math.comb(stages, int(count))) for count in dead])
+    outage = (1 - availability) ** np.arange(1, most_replicas + 1)[:, None]
+    terms = ways * (outage * (1 - loss)) ** dead * (1 - outage) ** (stages - dead)
+    return stages * np.arange(1, most_replicas + 1)[:, None] / np.cumsum(terms, axis=1)
+
+
 def failure_rates() -> dict[str, float]:
     """Return the failures of a machine per hour in published runs, by the name of the run."""
     rates = {}
@@ -117,7 +131,7 @@ def failure_rates() -> dict[str, float]:
 _DESIGNS = [(length, loss) for length in (16, 48, 128) for loss in (0.02, 0.1, 0.4)]
 
 
-def gains(max_skips: int | None) -> Floats:
+def _gains(max_skips: int | None) -> Floats:
     """Return what skipping gains in the nine designs of the source, for all L and kappa."""
     lengths, losses = np.array(_DESIGNS).T
     return np.asarray(best_design(lengths, 0.9, losses, max_skips=max_skips).gain)
@@ -162,7 +176,7 @@ def _r4() -> tuple[Found, ...]:
 
 
 def _r5() -> tuple[Found, ...]:
-    capped, free = gains(24), gains(None)
+    capped, free = _gains(24), _gains(None)
     return (
         Found(float(capped.max()), ".2f"),
         Found(float(capped.min()), ".3f"),
