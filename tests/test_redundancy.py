@@ -575,6 +575,11 @@ def test_allocation_one_by_one_among_nearly_equal_stages():
         live = rng.uniform(0.5, 0.6, 5)
         least = _drop(live, options, 0).min()
         assert _drop(live, best_allocation(live, 12), 0) <= least * (1 + RTOL)
+    options = np.array([[count, 9 - count] for count in range(1, 9)])
+    for other in np.linspace(0.3, 0.99, 1000):  # close by the points where the best changes
+        live = np.array([0.5, other])
+        least = _drop(live, options, 0).min()
+        assert _drop(live, best_allocation(live, 9), 0) <= least * (1 + RTOL)
 
 
 def test_allocation_of_very_many_workers():
