@@ -1,0 +1,91 @@
+"""Noisy gradient steps on a quadratic, to full relative precision.
+
+The functions of this module trust their input, save :func:`setting`, which checks it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral._validation import Floats, Ints, integers, reals
+
+
+def setting(curvature: object, step: object, name: str = "curvature") -> tuple[Floats, Floats]:
+    """Validate curvatures and inner steps that are stable together: eta a < 2.
+
+    They must broadcast; the axes are the caller's.
+    """
+    bend = reals(name, curvature, positive=True)
+    size = reals("step", step, positive=True)
+    try:
+        rate = bend * size
+    except ValueError:
+        raise ValueError(
+            f"the arguments must broadcast, but the shapes are {name} {bend.shape}, "
+            f"step {size.shape}"
+        ) from None
+    if not np.all(rate < 2):
+        raise ValueError(
+            f"step must be below 2/{name} for a stable inner step, but their product is "
+            f"{float(rate.max()):g}"
+        )
+    if not np.all(rate > np.finfo(float).tiny):
+        raise ValueError(f"{name} and step must have a product that a double holds precisely")
+    return bend, size
+
+
+def fleet(inner_steps: object, weights: object) -> tuple[Ints, Floats]:
+    """Validate workers along the last axis, with weights that are not all zero."""
+    steps, shares = workers(inner_steps), reals("weights", weights)
+    if not shares.ndim or shares.shape[-1] != steps.shape[-1]:
+        raise ValueError(
+            f"weights must have one entry for each of {steps.shape[-1]} workers along the last "
+            f"axis, got shape {shares.shape}"
+        )
+    if not np.all(shares.max(axis=-1) > 0):
+        raise ValueError("weights must not all be zero")
+    return steps, shares
+
+
+def workers(inner_steps: object) -> Ints:
+    """Validate the inner steps of workers along the last axis."""
+    steps = integers("inner_steps", inner_steps, least=1)
+    if not steps.ndim:
+        raise ValueError("inner_steps must have one entry for each worker, got a single number")
+    return steps
+
+
+def _log_size(rate: Floats) -> Floats:
+    """Return log |p| for p = 1 - rate; minus infinity at p = 0."""
+    with np.errstate(divide="ignore"):
+        return np.where(rate < 1, np.log1p(-np.minimum(rate, 1.0)), np.log(np.abs(rate - 1)))
+
+
+def contraction(rate: Floats, steps: npt.NDArray[np.number]) -> Floats:
+    """Return s = 1 - p^H."""
+    power = steps * _log_size(rate)
+    odd = (rate > 1) & (steps % 2 == 1)
+    return np.asarray(np.where(odd, 1 + np.exp(power), -np.expm1(power)))
+
+
+def variance(
+    curvature: Floats, step: Floats, steps: npt.NDArray[np.number], noise: Floats
+) -> Floats:
+    """Return V = eta^2 sigma^2 (1 - p^(2H))/(1 - p^2), where 1 - p^2 = eta a (2 - eta a)."""
+    rate = curvature * step
+    grown = -np.expm1(2 * steps * _log_size(rate))
+    return np.asarray(noise * step / curvature * grown / (2 - rate))
+
+
+def information(
+    curvature: Floats, step: Floats, steps: npt.NDArray[np.number], noise: Floats
+) -> Floats:
+    """Return s^2/V = (1 - p^2)/(eta sigma)^2 (1 - p^H)/(1 + p^H)."""
+    shrink = contraction(curvature * step, steps)
+    return np.asarray(limit(curvature, step, noise) * shrink / (2 - shrink))
+
+
+def limit(curvature: Floats, step: Floats, noise: Floats) -> Floats:
+    """Return (1 - p^2)/(eta sigma)^2."""
+    return np.asarray(curvature * (2 - curvature * step) / (step * noise))

@@ -1,0 +1,261 @@
+"""What one worker learns from its inner steps, and how many it should run."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _quadratic
+from decentral._validation import Floats, broadcast, integers, reals
+
+
+def contraction(
+    curvature: npt.ArrayLike, step: npt.ArrayLike, inner_steps: npt.ArrayLike
+) -> Floats:
+    r"""Share of the distance to the optimum that H inner steps remove on average.
+
+    .. math:: s = 1 - p^H, \qquad p = 1 - \eta a
+
+    Parameters
+    ----------
+    curvature : array_like
+        a, positive; loss over the square of a length.
+    step : array_like
+        :math:`\eta`, positive and below 2/a.
+    inner_steps : array_like of int
+        H, at least 1.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        Between 0 and 2, and at most 1 if :math:`\eta a \le 1`; a NumPy float if all
+        are scalars. Precise for the smallest :math:`\eta a` and the largest H.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Derived in the paper "How should a server weight workers that ran different numbers of
+    inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import contraction
+    >>> contraction(0.25, 0.2, [1, 8, 64]).round(4)
+    array([0.05  , 0.3366, 0.9625])
+    """
+    bend, size = _quadratic.setting(curvature, step)
+    rate, steps = broadcast(
+        curvature_and_step=bend * size, inner_steps=integers("inner_steps", inner_steps, least=1)
+    )
+    return _quadratic.contraction(rate, steps)[()]
+
+
+def _columns(
+    curvature: npt.ArrayLike,
+    step: npt.ArrayLike,
+    inner_steps: npt.ArrayLike,
+    noise: npt.ArrayLike,
+) -> list[npt.NDArray[np.float64]]:
+    """Validate what describes one worker on one mode."""
+    bend, size = _quadratic.setting(curvature, step)
+    return broadcast(
+        curvature=bend,
+        step=size,
+        inner_steps=integers("inner_steps", inner_steps, least=1),
+        noise=reals("noise", noise, positive=True),
+    )
+
+
+def displacement_variance(
+    curvature: npt.ArrayLike,
+    step: npt.ArrayLike,
+    inner_steps: npt.ArrayLike,
+    *,
+    noise: npt.ArrayLike = 1.0,
+) -> Floats:
+    r"""Variance of a worker's displacement after H inner steps.
+
+    .. math:: V = \eta^2 \sigma^2 \, \frac{1 - p^{2H}}{1 - p^2}
+
+    Parameters
+    ----------
+    curvature, step, inner_steps
+        As for :func:`contraction`.
+    noise : array_like, optional
+        :math:`\sigma^2`, the variance of one stochastic gradient; positive.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        In squared units of the position; a NumPy float if all are scalars.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Derived in the paper "How should a server weight workers that ran different numbers of
+    inner steps?" by adding up the noise of the steps, which later steps shrink.
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import displacement_variance
+    >>> displacement_variance(0.25, 0.2, [1, 2]).round(4)
+    array([0.04  , 0.0761])
+    """
+    bend, size, steps, variance = _columns(curvature, step, inner_steps, noise)
+    return np.asarray(_quadratic.variance(bend, size, steps, variance))[()]
+
+
+def information(
+    curvature: npt.ArrayLike,
+    step: npt.ArrayLike,
+    inner_steps: npt.ArrayLike,
+    *,
+    noise: npt.ArrayLike = 1.0,
+) -> Floats:
+    r"""Information of one worker's displacement about the optimum.
+
+    .. math:: \frac{s^2}{V} = I_\infty \tanh\frac{\lambda H}{2}, \qquad
+        \lambda = -\ln p, \quad I_\infty = \frac{1 - p^2}{\eta^2 \sigma^2}
+
+    Parameters
+    ----------
+    curvature, step, inner_steps, noise
+        As for :func:`displacement_variance`.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        The inverse of a variance of the position; a NumPy float if all are scalars.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Derived in the paper "How should a server weight workers that ran different numbers of
+    inner steps?". For :math:`\eta a > 1`, where p is negative, the quotient
+    :math:`(1 - p^H)/(1 + p^H)` stands for the hyperbolic tangent.
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import information, information_limit
+    >>> (information(0.25, 0.2, [8, 64]) / information_limit(0.25, 0.2)).round(2)
+    array([0.2 , 0.93])
+    """
+    bend, size, steps, variance = _columns(curvature, step, inner_steps, noise)
+    return np.asarray(_quadratic.information(bend, size, steps, variance))[()]
+
+
+def information_limit(
+    curvature: npt.ArrayLike, step: npt.ArrayLike, *, noise: npt.ArrayLike = 1.0
+) -> Floats:
+    r"""Information of a worker that runs forever: what no number of inner steps exceeds.
+
+    .. math:: I_\infty = \frac{1 - p^2}{\eta^2 \sigma^2} = \frac{a\,(2 - \eta a)}{\eta\,\sigma^2}
+
+    Parameters
+    ----------
+    curvature, step, noise
+        As for :func:`displacement_variance`.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        The inverse of a variance of the position; a NumPy float if all are scalars.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Derived in the paper "How should a server weight workers that ran different numbers of
+    inner steps?". It is a ceiling for :math:`\eta a \le 1` only.
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import information_limit
+    >>> round(float(information_limit(0.25, 0.2)), 4)
+    2.4375
+    """
+    bend, size = _quadratic.setting(curvature, step)
+    product, variance = broadcast(
+        curvature_and_step=bend * size, noise=reals("noise", noise, positive=True)
+    )
+    return np.asarray(_quadratic.limit(product / size, size, variance))[()]
+
+
+def best_inner_steps(
+    curvature: npt.ArrayLike, step: npt.ArrayLike, sync_cost: npt.ArrayLike
+) -> Floats:
+    r"""Real number of inner steps that gathers information fastest if a sync costs C steps.
+
+    .. math:: \max_H \frac{\tanh(\lambda H/2)}{C + H}
+        \quad\Longleftrightarrow\quad \sinh(\lambda H) = \lambda\,(C + H)
+
+    Parameters
+    ----------
+    curvature : array_like
+        a, positive.
+    step : array_like
+        :math:`\eta`, positive and below 1/a, so that :math:`\lambda = -\ln(1 - \eta a)`
+        exists.
+    sync_cost : array_like
+        C, the time of a synchronisation over that of an inner step; non-negative.
+
+    Returns
+    -------
+    ndarray, of the common shape of the arguments
+        H, not rounded; 0 if C is 0. A NumPy float if all are scalars.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is not below 1/a.
+
+    Notes
+    -----
+    Derived in the paper "How should a server weight workers that ran different numbers of
+    inner steps?". Newton's method on a convex function, from above.
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import best_inner_steps
+    >>> best_inner_steps(0.25, 0.2, [0, 1, 10, 100]).round(1)
+    array([ 0. , 13.1, 27.4, 53.9])
+    """
+    bend, size = _quadratic.setting(curvature, step)
+    rate, cost = broadcast(curvature_and_step=bend * size, sync_cost=reals("sync_cost", sync_cost))
+    if np.any(rate >= 1):
+        raise ValueError(
+            "step must be below 1/curvature, so that p is positive, but their product is "
+            f"{float(rate.max()):g}"
+        )
+    decay = -np.log1p(-rate)
+    goal = decay * cost
+    cube = np.cbrt(6 * goal)  # sinh y - y is at least y^3/6
+    y = np.minimum(cube, np.arcsinh(goal + cube))
+    for _ in range(60):
+        lower = np.where(y > 0, (_sinh_excess(y) - goal) / np.maximum(np.cosh(y) - 1, 1e-300), 0)
+        if np.all(lower <= 1e-15 * y):
+            break
+        y = y - lower
+    return np.asarray(y / decay)[()]
+
+
+def _sinh_excess(y: Floats) -> Floats:
+    """Return sinh y - y without cancellation."""
+    square = y**2
+    series = 1 + square / 20 * (1 + square / 42 * (1 + square / 72 * (1 + square / 110)))
+    return np.where(y < 0.5, y * square / 6 * series, np.sinh(y) - y)

@@ -1,0 +1,399 @@
+"""Weights for workers that did different amounts of work: the schemes, and the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _quadratic
+from decentral._validation import Floats, broadcast, reals, scalar, vector
+from decentral.errors import InfeasibleError
+
+
+def equal_weights(inner_steps: npt.ArrayLike) -> Floats:
+    """Weight all workers alike.
+
+    .. math:: w_i = 1/n
+
+    Parameters
+    ----------
+    inner_steps : array_like of int, shape (..., n)
+        Inner steps of each worker, at least 1.
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        Adding up to 1.
+
+    Raises
+    ------
+    ValueError
+        If the argument is malformed.
+
+    Notes
+    -----
+    Compared with the other schemes in the paper "How should a server weight workers that
+    ran different numbers of inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import equal_weights
+    >>> equal_weights([1, 8, 8, 8])
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    steps = _quadratic.workers(inner_steps)
+    return np.full(steps.shape, 1 / steps.shape[-1])
+
+
+def step_weights(inner_steps: npt.ArrayLike) -> Floats:
+    r"""Weight workers by the inner steps they ran.
+
+    .. math:: w_i = H_i \Big/ \sum_k H_k
+
+    Parameters
+    ----------
+    inner_steps : array_like of int, shape (..., n)
+        :math:`H_i` of each worker, at least 1.
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        Adding up to 1.
+
+    Raises
+    ------
+    ValueError
+        If the argument is malformed.
+
+    Notes
+    -----
+    Compared with the other schemes in the paper "How should a server weight workers that
+    ran different numbers of inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import step_weights
+    >>> step_weights([100, 25])
+    array([0.8, 0.2])
+    """
+    steps = _quadratic.workers(inner_steps).astype(float)
+    return np.asarray(steps / steps.sum(axis=-1, keepdims=True))
+
+
+def information_weights(
+    inner_steps: npt.ArrayLike, curvature: npt.ArrayLike, step: npt.ArrayLike
+) -> Floats:
+    r"""Weight workers for the least variance of one mode at a given contraction.
+
+    .. math:: w_i \propto \frac{s_i}{V_i} \propto \frac{1}{1 + p^{H_i}}, \qquad p = 1 - \eta a
+
+    Parameters
+    ----------
+    inner_steps : array_like of int, shape (..., n)
+        :math:`H_i` of each worker, at least 1.
+    curvature : array_like, shape (...)
+        a of the mode, positive.
+    step : array_like, shape (...)
+        :math:`\eta`, positive and below 2/a.
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        Adding up to 1. For :math:`\eta a \le 1` no weight is more than twice another.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Derived from Lagrange's conditions in the paper "How should a server weight workers
+    that ran different numbers of inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import information_weights
+    >>> information_weights([1, 1000], 1.0, 0.2).round(4)
+    array([0.3571, 0.6429])
+    """
+    bend, size = _quadratic.setting(curvature, step)
+    rate, steps = broadcast(
+        curvature_and_step=(bend * size)[..., None], inner_steps=_quadratic.workers(inner_steps)
+    )
+    raw = 1 / (2 - _quadratic.contraction(rate, steps))
+    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+
+
+def matched_outer_step(
+    curvatures: npt.ArrayLike,
+    step: npt.ArrayLike,
+    inner_steps: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    target: npt.ArrayLike,
+) -> Floats:
+    r"""Outer step at which the slowest mode contracts by a given share per round.
+
+    .. math:: \alpha = r^* \Big/ \min_j \sum_i w_i s_{ij}
+
+    Parameters
+    ----------
+    curvatures : array_like, shape (..., m)
+        :math:`a_j` of each mode, positive.
+    step : array_like, shape (...)
+        :math:`\eta`, positive and below 2/a for every mode.
+    inner_steps : array_like of int, shape (..., n)
+        :math:`H_i` of each worker, at least 1.
+    weights : array_like, shape (..., n)
+        :math:`w_i`, non-negative and not all zero.
+    target : array_like, shape (...)
+        :math:`r^*`, positive and below 2.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        A NumPy float for one fleet. Faster modes contract more, and may be unstable; then
+        :func:`decentral.inner_steps.loss_floor` is infinite.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    It makes the schemes comparable, see the paper "How should a server weight workers that
+    ran different numbers of inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import matched_outer_step
+    >>> round(float(matched_outer_step([1, 0.25], 0.2, [8, 8], [0.5, 0.5], target=0.1)), 4)
+    0.2971
+    """
+    bends = reals("curvatures", curvatures, positive=True)
+    if not bends.ndim:
+        raise ValueError("curvatures must have one entry for each mode, got a single number")
+    size = reals("step", step, positive=True)[..., None]
+    bends, size = _quadratic.setting(bends, size, "curvatures")
+    steps, shares = _quadratic.fleet(inner_steps, weights)
+    rate, steps, shares = broadcast(
+        curvatures_and_step=(bends * size)[..., None],
+        inner_steps=steps[..., None, :],
+        weights=shares[..., None, :],
+    )
+    slowest = (shares * _quadratic.contraction(rate, steps)).sum(axis=-1).min(axis=-1)
+    goal, slowest = broadcast(target=_target(target), fleets=slowest)
+    return np.asarray(goal / slowest)[()]
+
+
+def _target(target: npt.ArrayLike) -> Floats:
+    goal = reals("target", target, positive=True)
+    if not goal.max() < 2:
+        raise ValueError(f"target must be below 2, but it is {float(goal.max()):g}")
+    return goal
+
+
+@dataclass(frozen=True, eq=False)
+class Weighting:
+    """The weights of a fleet of workers, and the outer step that goes with them.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n,)
+        Of the workers, adding up to 1.
+    outer_step : float
+        The outer step.
+    floor : float
+        The loss floor that they reach.
+    """
+
+    weights: Floats
+    outer_step: float
+    floor: float
+
+
+def best_weights(
+    curvatures: npt.ArrayLike,
+    step: npt.ArrayLike,
+    inner_steps: npt.ArrayLike,
+    *,
+    target: npt.ArrayLike,
+    noise: npt.ArrayLike = 1.0,
+) -> Weighting:
+    r"""Find the weights of the least loss floor at a given pace of the slowest mode.
+
+    .. math:: \min_{u \ge 0} \sum_j \frac{a_j}{2} \frac{\sum_i u_i^2 V_{ij}}{r_j (2 - r_j)}
+        \quad\text{subject to}\quad r_j = \sum_i u_i s_{ij} \ge r^*, \qquad u = \alpha w
+
+    Parameters
+    ----------
+    curvatures : array_like, shape (m,)
+        :math:`a_j` of each mode, positive.
+    step : float
+        :math:`\eta`, positive and below 2/a for every mode.
+    inner_steps : array_like of int, shape (n,)
+        :math:`H_i` of each worker, at least 1.
+    target : float
+        :math:`r^*`, the least contraction of any mode per round; positive and below 2.
+    noise : float, optional
+        :math:`\sigma^2`, positive; the same for all modes.
+
+    Returns
+    -------
+    Weighting
+        The floor is the least possible to a relative 1e-11.
+
+    Raises
+    ------
+    InfeasibleError
+        If under all weights that make the slowest mode contract so fast, another is
+        unstable; the `shortfall` says by how much.
+    ValueError
+        If an argument is malformed or the inner step is unstable.
+
+    Notes
+    -----
+    Each term is a square over a concave function, so the problem is convex, and a point
+    that meets the conditions of optimality is the best. Newton's method with a logarithmic
+    barrier. From the paper "How should a server weight workers that ran different numbers
+    of inner steps?".
+
+    Examples
+    --------
+    >>> from decentral.inner_steps import best_weights
+    >>> best = best_weights([1, 0.25, 0.05], 0.2, [1] * 7 + [256], target=0.1)
+    >>> best.weights[[0, -1]].round(3), round(best.outer_step, 3)
+    (array([0.093, 0.35 ]), 0.303)
+    """
+    bends = vector("curvatures", curvatures, positive=True)
+    bends, size = _quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
+    steps = _quadratic.workers(inner_steps)
+    if steps.ndim != 1:
+        raise ValueError(f"inner_steps must be one-dimensional, got shape {steps.shape}")
+    variance = reals("noise", scalar("noise", noise, positive=True))
+    goal = float(_target(scalar("target", target, positive=True)))
+    kinds, kind, members = np.unique(steps, return_inverse=True, return_counts=True)
+    programme = _Programme(
+        pull=_quadratic.contraction((bends * size)[:, None], kinds),
+        shake=bends[:, None]
+        / 2
+        * _quadratic.variance(bends[:, None], size, kinds, variance)
+        / members,
+        target=goal,
+    )
+    moved = programme.solve()
+    outer = float(moved.sum())
+    return Weighting(
+        weights=(moved / members / outer)[kind], outer_step=outer, floor=programme.floor(moved)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Programme:
+    """The convex programme over the whole moves u of the kinds of workers.
+
+    Workers that ran equally many steps have equal weights, by convexity and symmetry.
+    """
+
+    pull: Floats  # contraction by mode and kind
+    shake: Floats  # loss per squared move, by mode and kind
+    target: float
+
+    def floor(self, moved: Floats) -> float:
+        """Return the loss floor; infinite outside the stable region."""
+        pace = self.pull @ moved
+        if not (np.all(pace > 0) and np.all(pace < 2)):
+            return np.inf
+        return float(np.sum(self.shake @ moved**2 / (pace * (2 - pace))))
+
+    def derivatives(self, moved: Floats) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian of the floor."""
+        pace, noise = self.pull @ moved, self.shake @ moved**2
+        room = pace * (2 - pace)
+        weight = 1 / room
+        slope = -2 * (1 - pace) / room**2
+        bend = 2 / room**2 + 8 * (1 - pace) ** 2 / room**3
+        shaken = 2 * self.shake * moved
+        gradient = weight @ shaken + (noise * slope) @ self.pull
+        cross = (shaken * slope[:, None]).T @ self.pull
+        hessian = np.diag(2 * weight @ self.shake) + cross + cross.T
+        hessian += (self.pull * (noise * bend)[:, None]).T @ self.pull
+        return gradient, hessian
+
+    def start(self) -> Floats:
+        """Return a point inside all constraints."""
+        from scipy.optimize import linprog
+
+        modes, kinds = self.pull.shape
+        ones = np.ones((modes, 1))
+        # Variables: the moves and the slack, which is to be as large as possible.
+        found = linprog(
+            c=[0.0] * kinds + [-1.0],
+            A_ub=np.block(
+                [
+                    [-self.pull / self.target, ones],
+                    [self.pull / self.target, ones],
+                    [-np.eye(kinds) / self.target, np.full((kinds, 1), 1e-3)],
+                ]
+            ),
+            b_ub=[-1.0] * modes + [2 / self.target] * modes + [0.0] * kinds,
+            bounds=[(0, None)] * kinds + [(None, 1)],
+        )
+        *moved, slack = np.asarray(found.x).tolist()
+        if not slack > 1e-9:
+            pace = self.pull @ np.array(moved)
+            raise InfeasibleError(
+                f"target {self.target:g} is out of reach: when the slowest mode contracts by it, "
+                f"the fastest contracts by {self.target * pace.max() / pace.min():.6g} at best, "
+                "and must stay below 2",
+                shortfall=float(self.target * pace.max() / pace.min() - 2),
+            )
+        return np.array(moved)
+
+    def solve(self) -> Floats:
+        """Return the best moves, by following the central path."""
+        moved = self.start()
+        scale = 1 / self.floor(moved)
+        constraints = sum(self.pull.shape)
+        sharpness = 1.0
+        while True:
+            moved = self._centre(moved, scale * sharpness)
+            scale = 1 / self.floor(moved)
+            if constraints / sharpness < 3e-13:
+                return moved
+            sharpness *= 20
+
+    def _centre(self, moved: Floats, sharpness: float) -> Floats:
+        """Minimise sharpness times the floor, less the logarithms of what the constraints leave."""
+
+        def value(at: Floats) -> float:
+            slack = self.pull @ at - self.target
+            if at.min() <= 0 or slack.min() <= 0:
+                return np.inf
+            return sharpness * self.floor(at) - float(np.log(at).sum() + np.log(slack).sum())
+
+        here = value(moved)
+        for _ in range(100):
+            gradient, hessian = self.derivatives(moved)
+            slack = self.pull @ moved - self.target
+            gradient = sharpness * gradient - 1 / moved - (1 / slack) @ self.pull
+            hessian = sharpness * hessian + np.diag(moved**-2.0)
+            hessian += (self.pull / slack[:, None] ** 2).T @ self.pull
+            unit = 1 / np.sqrt(np.diag(hessian))
+            scaled = hessian * np.outer(unit, unit)  # singular to rounding at the very end
+            step = -unit * np.linalg.lstsq(scaled, unit * gradient)[0]
+            decrement = float(-gradient @ step)
+            if decrement < 1e-18:
+                break
+            length = 1.0
+            while value(moved + length * step) > here - 0.1 * length * decrement and length > 1e-12:
+                length /= 2
+            moved, before = moved + length * step, here
+            here = value(moved)
+            if before - here < 1e-14 * abs(before):
+                break
+        return moved
