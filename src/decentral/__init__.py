@@ -8,6 +8,8 @@ one law does not pay for the others:
 - :mod:`decentral.ordering`: in which order unequal devices should stand.
 - :mod:`decentral.redundancy`: whether to replicate the stages of a pipeline or
   to skip them.
+- :mod:`decentral.inner_steps`: how to weight workers that ran different numbers of
+  inner steps.
 - :mod:`decentral.transformers`: what the layers of a decoder-only transformer
   cost.
 - :mod:`decentral.devices`: what accelerators offer.

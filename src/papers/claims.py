@@ -21,7 +21,7 @@ from IPython.display import Markdown
 
 from papers.text import number, say
 
-PAPERS = ("partition", "ordering", "redundancy")
+PAPERS = ("partition", "ordering", "redundancy", "inner_steps")
 
 
 class Verdict(IntEnum):
