@@ -34,6 +34,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/partition.py
 	$(BIN)/python benchmarks/ordering.py
 	$(BIN)/python benchmarks/redundancy.py
+	$(BIN)/python benchmarks/inner_steps.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

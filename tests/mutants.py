@@ -93,6 +93,37 @@ MUTANTS = [
     ("design.py", "<= 2.0**-54", "<= 2.0**-50"),
     ("redundancy.py", "down), budget) <= allowed", "down), budget) <= 0.99 * allowed"),
     ("redundancy.py", "(floor >= allowed)", "(floor >= 1.01 * allowed)"),
+    ("_quadratic.py", "1 + np.exp(power), -np", "1.01 + np.exp(power), -np"),
+    ("_quadratic.py", "-np.expm1(power)", "-np.expm1(1.01 * power)"),
+    ("_quadratic.py", "np.expm1(2 * steps *", "np.expm1(2.02 * steps *"),
+    (
+        "_quadratic.py",
+        "noise * step / curvature * grown",
+        "1.01 * noise * step / curvature * grown",
+    ),
+    ("_quadratic.py", "/ (2 - rate)", "/ (2.02 - rate)"),
+    ("_quadratic.py", "shrink / (2 - shrink)", "shrink / (2.02 - shrink)"),
+    ("_quadratic.py", "curvature * (2 - curvature", "curvature * (2.02 - curvature"),
+    ("inner_steps.py", "pull * np.maximum(2 - pull", "pull * np.maximum(2.02 - pull"),
+    ("inner_steps.py", "(moved**2 * _quadratic", "(1.01 * moved**2 * _quadratic"),
+    ("inner_steps.py", "bends / 2 * variance", "bends / 2.02 * variance"),
+    ("inner_steps.py", "shaken / pull * known / pull", "1.01 * shaken / pull * known / pull"),
+    ("inner_work.py", "y * square / 6 * series", "y * square / 6.06 * series"),
+    ("inner_work.py", "np.sinh(y) - y)", "1.01 * np.sinh(y) - y)"),
+    ("inner_work.py", "goal = decay * cost", "goal = 1.01 * decay * cost"),
+    ("weighting.py", "1 / (2 - _quadratic", "1 / (2.02 - _quadratic"),
+    ("weighting.py", "steps / steps.sum(", "steps / (1.01 * steps).sum("),
+    ("weighting.py", "np.asarray(goal / slowest)", "np.asarray(1.01 * goal / slowest)"),
+    ("weighting.py", "slope = -2 * (1 - pace)", "slope = -2.02 * (1 - pace)"),
+    ("weighting.py", "weight @ shaken +", "1.01 * weight @ shaken +"),
+    (
+        "weighting.py",
+        "slack = self.pull @ moved - self.target\n            gradient",
+        "slack = self.pull @ moved - 1.01 * self.target\n            gradient",
+    ),
+    ("weighting.py", "/ members,\n", "/ members**1.01,\n"),
+    ("local_sgd.py", "active *= self.shrink", "active *= 0.99 * self.shrink"),
+    ("local_sgd.py", "x - self.kick * np", "x - 1.01 * self.kick * np"),
     ("allocation.py", "risk * together +", "1.01 * risk * together +"),
     ("allocation.py", "(1 - risk) * alone", "(1 - 1.01 * risk) * alone"),
     (
@@ -107,6 +138,8 @@ NOTICED = {"ordering.py": ("ordering", ["test_ordering.py"])}
 NOTICED["_subsets.py"] = NOTICED["ordering.py"]
 for name in ("_binomial.py", "allocation.py", "design.py", "redundancy.py"):
     NOTICED[name] = ("redundancy", ["test_redundancy.py"])
+for name in ("_quadratic.py", "inner_steps.py", "inner_work.py", "weighting.py", "local_sgd.py"):
+    NOTICED[name] = ("inner_steps", ["test_inner_steps.py"])
 
 PAGE = """
 import os, sys, jupytext

@@ -293,13 +293,49 @@ def test_weights_that_vanish():
 
 
 def test_best_weights_without_an_answer():
-    for curvatures, steps, target in (
-        (MODES, [1, 2, 4], 0.15),
-        ([1.0, 0.05], [64, 64], 1.99),
+    for curvatures, steps, target, least in (
+        (MODES, [1, 2, 4], 0.15, 0.0),
+        ([1.0, 0.05], [64, 64], 1.99, 0.0),
+        ([1.0, 1e-9], [1, 2], 1.0, 1e8),
+        ([1.0], [1, 2], 2 - 1e-9, -1e-4),  # feasible, but next to the border
     ):
         with pytest.raises(InfeasibleError, match="is out of reach") as caught:
             best_weights(curvatures, 0.2, steps, target=target)
-        assert caught.value.shortfall > -1e-6
+        assert caught.value.shortfall > least
+
+
+@pytest.mark.parametrize(
+    ("curvatures", "step", "target", "noise"),
+    [
+        ([1e-10], 0.2, 0.1, 1.0),
+        ([1.0], 1e-10, 1.5, 1.0),
+        ([1.0], 0.2, 1e-50, 1.0),
+        ([1.0, 0.01], 0.2, 1e-20, 1.0),
+        ([1.0], 0.2, 0.1, 1e-55),
+        ([1.0], 0.2, 2 - 1e-4, 1.0),
+    ],
+)
+def test_badly_scaled_programmes(curvatures, step, target, noise):
+    """Found by attack: units must not matter."""
+    best = best_weights(curvatures, step, [1, 2], target=target, noise=noise)
+    floor = loss_floor(
+        curvatures, step, [1, 2], best.weights, noise=noise, outer_step=best.outer_step
+    )
+    assert math.isclose(best.floor, floor, rel_tol=1e-9)
+    if len(curvatures) == 1:
+        known = information(curvatures[0], step, [1, 2], noise=noise).sum()
+        least = curvatures[0] / 2 * target / ((2 - target) * known)
+        assert math.isclose(best.floor, least, rel_tol=1e-9)
+
+
+def test_scaled_weights():
+    """Found by attack: tiny and huge weights."""
+    tiny = stationary_variance(1, 0.2, [1, 2], [1e-200, 1e-200])
+    assert math.isclose(
+        tiny, stationary_variance(1, 0.2, [1, 2], [1e-9] * 2) * 1e-191, rel_tol=1e-6
+    )
+    assert stationary_variance(1, 0.2, [1, 2], [1e300] * 2, outer_step=1e50) == math.inf
+    assert math.isclose(weight_penalty(1e-50, 1, [1, 2], [1, 1]), 1, rel_tol=RTOL)
 
 
 # --- the best number of steps ---------------------------------------------------------------
@@ -313,6 +349,8 @@ STEPS = [
     (1, 1e9, "89.254083314092350121"),
     (1, 1e-9, ".0049392481701316439498"),
     (4.999, 1, ".37006603281606414229"),
+    (1.0, 1e-30, "4.9392482701316387783e-10"),  # found by attack, like the next
+    (1e-50, 1, "1.1447142425533318196e+34"),
 ]
 
 
@@ -366,7 +404,8 @@ BAD = [
     (contraction, (10, 0.2, 1), {}, "step must be below 2/curvature .* product is 2"),
     (contraction, (1, 0.2, 0), {}, "inner_steps must be at least 1, but it is 0"),
     (contraction, (1, 0.2, 1.5), {}, "inner_steps must be a whole number"),
-    (contraction, (1e-200, 1e-200, 1), {}, "must have a product that a double holds"),
+    (contraction, (1e-200, 0.2, 1), {}, "curvature must be between 1e-60 and 1e\\+60"),
+    (contraction, (1e300, 1e300, 1), {}, "curvature must be between 1e-60 and 1e\\+60"),
     (contraction, ([1, 2], [0.1, 0.2, 0.3], 1), {}, r"curvature \(2,\), step \(3,\)"),
     (displacement_variance, (1, 0.2, 1), {"noise": 0}, "noise must be positive"),
     (information, (1, 0.2, math.nan), {}, "inner_steps must be non-negative, but it is nan"),
@@ -393,6 +432,11 @@ BAD = [
     (simulate, ([1], 0.2, [1, 1], [1, -1]), {}, r"weights\[1\] is -1"),
     (simulate, ([1], 0.2, [64], [1]), {"outer_step": 2.1}, "outer_step must be smaller"),
     (simulate, ([1], 0.2, [64], [1]), {"replicas": 1}, "replicas must be at least 2"),
+    (simulate, ([1], 0.2, [1, 2], [[1, 2]]), {}, "weights must be one-dimensional"),
+    (simulate, ([1], 0.2, [1, 2], [1e-200] * 2), {}, "rounds to settle they need"),
+    (simulate, ([1], 0.2, [1, 2**40], [0.5] * 2), {}, "at most 2e\\+10 random numbers"),
+    (simulate, ([1], 0.2, [1], [1]), {"replicas": 10**12}, "at most 2e\\+10 random numbers"),
+    (loss_floor, ([1, 2], [0.1, 0.2], [[1, 2]] * 3, [1, 1]), {}, r"step \(2,\), .*\(3,\)"),
     (simulate, ([1], 0.2, [64], [1]), {"literal": 1}, "literal must be True or False"),
 ]
 

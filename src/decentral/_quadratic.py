@@ -8,7 +8,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral._validation import Floats, Ints, integers, reals
+from decentral._validation import Floats, Ints, broadcast, integers, reals
+
+# Units may be chosen freely, but not so that squares and quotients leave the range of a double.
+_LEAST, _MOST = 1e-60, 1e60
+
+
+def scale(name: str, value: object) -> Floats:
+    """Return `value` as positive numbers of a reasonable size, of any shape."""
+    array = reals(name, value, positive=True)
+    for extreme in (array.min(), array.max()):
+        if not _LEAST <= extreme <= _MOST:
+            raise ValueError(
+                f"{name} must be between {_LEAST:g} and {_MOST:g}, but it is {extreme:g}; "
+                "rescale the units"
+            )
+    return array
 
 
 def setting(curvature: object, step: object, name: str = "curvature") -> tuple[Floats, Floats]:
@@ -16,23 +31,23 @@ def setting(curvature: object, step: object, name: str = "curvature") -> tuple[F
 
     They must broadcast; the axes are the caller's.
     """
-    bend = reals(name, curvature, positive=True)
-    size = reals("step", step, positive=True)
-    try:
-        rate = bend * size
-    except ValueError:
-        raise ValueError(
-            f"the arguments must broadcast, but the shapes are {name} {bend.shape}, "
-            f"step {size.shape}"
-        ) from None
+    bend, size = scale(name, curvature), scale("step", step)
+    rate = np.multiply(*broadcast(**{name: bend, "step": size}))
     if not np.all(rate < 2):
         raise ValueError(
             f"step must be below 2/{name} for a stable inner step, but their product is "
-            f"{float(rate.max()):g}"
+            f"{float(rate.max())}"
         )
-    if not np.all(rate > np.finfo(float).tiny):
-        raise ValueError(f"{name} and step must have a product that a double holds precisely")
     return bend, size
+
+
+def modes(curvatures: object, step: object) -> tuple[Floats, Floats]:
+    """Validate modes along the last axis, and steps with an axis for them."""
+    bends, size = scale("curvatures", curvatures), scale("step", step)
+    if not bends.ndim:
+        raise ValueError("curvatures must have one entry for each mode, got a single number")
+    broadcast(curvatures=bends[..., 0], step=size)
+    return setting(bends, size[..., None], "curvatures")
 
 
 def fleet(inner_steps: object, weights: object) -> tuple[Ints, Floats]:
@@ -69,13 +84,16 @@ def contraction(rate: Floats, steps: npt.NDArray[np.number]) -> Floats:
     return np.asarray(np.where(odd, 1 + np.exp(power), -np.expm1(power)))
 
 
+def spread(rate: Floats, steps: npt.NDArray[np.number]) -> Floats:
+    """Return V/(eta sigma)^2 = (1 - p^(2H))/(1 - p^2), where 1 - p^2 = eta a (2 - eta a)."""
+    return np.asarray(-np.expm1(2 * steps * _log_size(rate)) / rate / (2 - rate))
+
+
 def variance(
     curvature: Floats, step: Floats, steps: npt.NDArray[np.number], noise: Floats
 ) -> Floats:
-    """Return V = eta^2 sigma^2 (1 - p^(2H))/(1 - p^2), where 1 - p^2 = eta a (2 - eta a)."""
-    rate = curvature * step
-    grown = -np.expm1(2 * steps * _log_size(rate))
-    return np.asarray(noise * step / curvature * grown / (2 - rate))
+    """Return V."""
+    return np.asarray(noise * step**2 * spread(curvature * step, steps))
 
 
 def information(

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import _quadratic
-from decentral._validation import Floats, broadcast, reals
+from decentral._validation import Floats, broadcast
 from decentral.inner_work import (
     best_inner_steps,
     contraction,
@@ -108,8 +108,12 @@ def stationary_variance(
     0.1487
     """
     bend, size = _quadratic.setting(curvature, step)
-    steps, shares = _quadratic.fleet(inner_steps, weights)
-    return np.asarray(_settled(bend, size, steps, shares, noise, outer_step))[()]
+    columns = {
+        "noise": _quadratic.scale("noise", noise),
+        "outer_step": _quadratic.scale("outer_step", outer_step),
+    }
+    steps, shares = _fleets(inner_steps, weights, curvature=bend, step=size, **columns)
+    return np.asarray(_settled(bend, size, steps, shares, **columns))[()]
 
 
 def _settled(
@@ -117,23 +121,30 @@ def _settled(
     size: Floats,
     steps: npt.NDArray[np.int64],
     shares: Floats,
-    noise: npt.ArrayLike,
-    outer_step: npt.ArrayLike,
+    noise: Floats,
+    outer_step: Floats,
 ) -> Floats:
     """Return the stationary variance; workers along the last axis of `steps` and `shares`."""
-    variance = reals("noise", noise, positive=True)
-    outer = reals("outer_step", outer_step, positive=True)
-    columns = {"curvature": bend, "step": size, "noise": variance, "outer_step": outer}
-    bend, size, variance, outer, steps, shares = broadcast(
-        **{name: column[..., None] for name, column in columns.items()},
-        inner_steps=steps,
-        weights=shares,
-    )
-    moved = outer * shares
-    with np.errstate(over="ignore", divide="ignore"):
-        pull = (moved * _quadratic.contraction(bend * size, steps)).sum(axis=-1)
-        shaken = (moved**2 * _quadratic.variance(bend, size, steps, variance)).sum(axis=-1)
-        return np.where(pull < 2, shaken / (pull * np.maximum(2 - pull, 0)), np.inf)
+    bend, size, noise, outer_step = (x[..., None] for x in (bend, size, noise, outer_step))
+    rate = bend * size
+    most = shares.max(axis=-1, keepdims=True)
+    relative = shares / most
+    with np.errstate(over="ignore"):
+        outer = (outer_step * most)[..., 0]
+        pull = outer * (relative * _quadratic.contraction(rate, steps)).sum(axis=-1)
+        shaken = (relative**2 * _quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
+    stable = pull < 2
+    outer, room = np.where(stable, outer, 1), np.where(stable, 2 - pull, 1)
+    return np.where(stable, shaken * (outer / np.where(stable, pull, 1)) * (outer / room), np.inf)
+
+
+def _fleets(
+    inner_steps: npt.ArrayLike, weights: npt.ArrayLike, **columns: Floats
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Validate workers and weights; their leading axes must broadcast with the columns."""
+    steps, shares = _quadratic.fleet(inner_steps, weights)
+    broadcast(**columns, inner_steps=steps[..., 0], weights=shares[..., 0])
+    return steps, shares
 
 
 def loss_floor(
@@ -190,19 +201,20 @@ def loss_floor(
     >>> round(float(ratio), 1)  # which is no fair comparison, see the paper
     10.5
     """
-    bends = reals("curvatures", curvatures, positive=True)
-    if not bends.ndim:
-        raise ValueError("curvatures must have one entry for each mode, got a single number")
-    size = reals("step", step, positive=True)[..., None]
-    bends, size = _quadratic.setting(bends, size, "curvatures")
-    steps, shares = _quadratic.fleet(inner_steps, weights)
+    bends, size = _quadratic.modes(curvatures, step)
+    columns = {
+        "noise": _quadratic.scale("noise", noise),
+        "outer_step": _quadratic.scale("outer_step", outer_step),
+    }
+    steps, shares = _fleets(
+        inner_steps, weights, curvatures=bends[..., 0], step=size[..., 0], **columns
+    )
     variance = _settled(
         bends,
         size,
         steps[..., None, :],
         shares[..., None, :],
-        reals("noise", noise, positive=True)[..., None],
-        reals("outer_step", outer_step, positive=True)[..., None],
+        **{name: column[..., None] for name, column in columns.items()},
     )
     return np.asarray((bends / 2 * variance).sum(axis=-1))[()]
 
@@ -247,13 +259,11 @@ def weight_penalty(
     1.76
     """
     bend, size = _quadratic.setting(curvature, step)
-    steps, shares = _quadratic.fleet(inner_steps, weights)
-    bend, size, steps, shares = broadcast(
-        curvature=bend[..., None], step=size[..., None], inner_steps=steps, weights=shares
-    )
+    steps, shares = _fleets(inner_steps, weights, curvature=bend, step=size)
+    rate = (bend * size)[..., None]
     shares = shares / shares.max(axis=-1, keepdims=True)
-    one = np.ones(())
-    shaken = (shares**2 * _quadratic.variance(bend, size, steps, one)).sum(axis=-1)
-    known = _quadratic.information(bend, size, steps, one).sum(axis=-1)
-    pull = (shares * _quadratic.contraction(bend * size, steps)).sum(axis=-1)
-    return np.asarray(shaken / pull * known / pull)[()]
+    spread = _quadratic.spread(rate, steps)
+    reach = _quadratic.contraction(rate, steps) / rate
+    pull = (shares * reach).sum(axis=-1)
+    known = (reach**2 / spread).sum(axis=-1)
+    return np.asarray((shares**2 * spread).sum(axis=-1) / pull * known / pull)[()]

@@ -29,7 +29,9 @@ def contraction(
     -------
     ndarray, of the common shape of the arguments
         Between 0 and 2, and at most 1 if :math:`\eta a \le 1`; a NumPy float if all
-        are scalars. Precise for the smallest :math:`\eta a` and the largest H.
+        are scalars. Precise for the smallest :math:`\eta a` and the largest H; close to
+        :math:`\eta a = 2` the rounding of that product costs a factor of
+        :math:`1/(2 - \eta a)`, here and in all that follows from it.
 
     Raises
     ------
@@ -48,10 +50,10 @@ def contraction(
     array([0.05  , 0.3366, 0.9625])
     """
     bend, size = _quadratic.setting(curvature, step)
-    rate, steps = broadcast(
-        curvature_and_step=bend * size, inner_steps=integers("inner_steps", inner_steps, least=1)
+    bend, size, steps = broadcast(
+        curvature=bend, step=size, inner_steps=integers("inner_steps", inner_steps, least=1)
     )
-    return _quadratic.contraction(rate, steps)[()]
+    return _quadratic.contraction(bend * size, steps)[()]
 
 
 def _columns(
@@ -66,7 +68,7 @@ def _columns(
         curvature=bend,
         step=size,
         inner_steps=integers("inner_steps", inner_steps, least=1),
-        noise=reals("noise", noise, positive=True),
+        noise=_quadratic.scale("noise", noise),
     )
 
 
@@ -190,10 +192,10 @@ def information_limit(
     2.4375
     """
     bend, size = _quadratic.setting(curvature, step)
-    product, variance = broadcast(
-        curvature_and_step=bend * size, noise=reals("noise", noise, positive=True)
+    bend, size, variance = broadcast(
+        curvature=bend, step=size, noise=_quadratic.scale("noise", noise)
     )
-    return np.asarray(_quadratic.limit(product / size, size, variance))[()]
+    return np.asarray(_quadratic.limit(bend, size, variance))[()]
 
 
 def best_inner_steps(
@@ -236,26 +238,30 @@ def best_inner_steps(
     array([ 0. , 13.1, 27.4, 53.9])
     """
     bend, size = _quadratic.setting(curvature, step)
-    rate, cost = broadcast(curvature_and_step=bend * size, sync_cost=reals("sync_cost", sync_cost))
+    bend, size, cost = broadcast(curvature=bend, step=size, sync_cost=reals("sync_cost", sync_cost))
+    rate = bend * size
     if np.any(rate >= 1):
         raise ValueError(
             "step must be below 1/curvature, so that p is positive, but their product is "
-            f"{float(rate.max()):g}"
+            f"{float(rate.max())}"
         )
     decay = -np.log1p(-rate)
     goal = decay * cost
     cube = np.cbrt(6 * goal)  # sinh y - y is at least y^3/6
+    cheap = np.cbrt(6 * cost) / np.cbrt(decay) ** 2 * (1 - cube**2 / 60)
     y = np.minimum(cube, np.arcsinh(goal + cube))
     for _ in range(60):
-        lower = np.where(y > 0, (_sinh_excess(y) - goal) / np.maximum(np.cosh(y) - 1, 1e-300), 0)
+        slope = np.maximum(2 * np.sinh(y / 2) ** 2, np.finfo(float).tiny)
+        lower = np.where(goal < 1e-12, 0, (_sinh_excess(y) - goal) / slope)
         if np.all(lower <= 1e-15 * y):
             break
         y = y - lower
-    return np.asarray(y / decay)[()]
+    return np.asarray(np.where(goal < 1e-12, cheap, y / decay))[()]
 
 
 def _sinh_excess(y: Floats) -> Floats:
     """Return sinh y - y without cancellation."""
     square = y**2
-    series = 1 + square / 20 * (1 + square / 42 * (1 + square / 72 * (1 + square / 110)))
+    series = 1 + square / 72 * (1 + square / 110 * (1 + square / 156))
+    series = 1 + square / 20 * (1 + square / 42 * series)
     return np.where(y < 0.5, y * square / 6 * series, np.sinh(y) - y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,11 @@ import numpy.typing as npt
 
 from decentral import _quadratic
 from decentral._validation import Floats, flag, integers, scalar, vector
+
+# Copies that are simulated together: few enough for the cache, many enough to be worth a call.
+_BLOCK = 1000
+# Some minutes' worth of normal random numbers.
+_MOST_DRAWS = 2e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +76,7 @@ def simulate(
         Whether to run every inner step of every worker; otherwise the sum of their noise
         is drawn at once, which is normal with a known variance.
     seed : int, optional
-        Of NumPy's SFC64 generator.
+        Of NumPy's SFC64 generators, one for every thousand copies.
 
     Returns
     -------
@@ -79,7 +85,8 @@ def simulate(
     Raises
     ------
     ValueError
-        If an argument is malformed, or the inner or the outer step is unstable.
+        If an argument is malformed, the inner or the outer step is unstable, or the run
+        would need more than 2e10 random numbers.
 
     Notes
     -----
@@ -97,10 +104,11 @@ def simulate(
     bends = vector("curvatures", curvatures, positive=True)
     bends, size = _quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
     steps, shares = _quadratic.fleet(inner_steps, weights)
-    if steps.ndim != 1 or shares.ndim != 1:
-        raise ValueError(f"inner_steps must be one-dimensional, got shape {steps.shape}")
-    variance = scalar("noise", noise, positive=True)
-    moved = scalar("outer_step", outer_step, positive=True) * shares
+    for name, array in (("inner_steps", steps), ("weights", shares)):
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    variance = float(_quadratic.scale("noise", scalar("noise", noise)))
+    moved = float(_quadratic.scale("outer_step", scalar("outer_step", outer_step))) * shares
     count, copies, start = (
         _single(*x) for x in (("rounds", rounds, 1), ("replicas", replicas, 2), ("seed", seed, 0))
     )
@@ -113,16 +121,34 @@ def simulate(
         )
     advance = run.literal if flag("literal", literal) else run.aggregated
     # After T rounds (1 - r)^(2T) of the variance is still missing.
-    missing = float(np.abs(1 - pace).max())
-    settle = math.ceil(math.log(1e-6) / (2 * math.log(missing))) if missing > 0 else 1
-    rng = np.random.Generator(np.random.SFC64(start))
-    x = np.zeros((bends.size, copies))
-    total = np.zeros_like(x)
-    for turn in range(settle + count):
-        x = advance(x, rng)
-        if turn >= settle:
-            total += x**2
-    squares = total / count
+    with np.errstate(divide="ignore"):
+        shrink = np.log1p(-np.minimum(pace, 2 - pace)).max()
+    settle = math.log(1e-6) / (2 * shrink) if shrink < 0 else math.inf
+    each = int(steps.sum()) if literal else 1
+    draws = (settle + count) * copies * bends.size * each
+    if draws > _MOST_DRAWS:
+        raise ValueError(
+            f"rounds and replicas must need at most {_MOST_DRAWS:.0e} random numbers, but with "
+            f"{settle:.3g} rounds to settle they need {draws:.3g}"
+        )
+    settle = math.ceil(settle)
+
+    def block(seeds: np.random.SeedSequence, size: int) -> Floats:
+        """Return the mean squares of some of the copies."""
+        rng = np.random.Generator(np.random.SFC64(seeds))
+        x = np.zeros((bends.size, size))
+        total = np.zeros_like(x)
+        for turn in range(settle + count):
+            x = advance(x, rng)
+            if turn >= settle:
+                total += x**2
+        return total / count
+
+    # Each block has a generator of its own, so that the result does not depend on the threads.
+    sizes = [min(_BLOCK, copies - first) for first in range(0, copies, _BLOCK)]
+    with ThreadPoolExecutor() as threads:  # drawing normals leaves the interpreter free
+        blocks = threads.map(block, np.random.SeedSequence(start).spawn(len(sizes)), sizes)
+        squares = np.concatenate(list(blocks), axis=1)
     loss = (bends[:, None] / 2 * squares).sum(axis=0)
     return Simulation(
         variances=squares.mean(axis=1),
@@ -157,12 +183,15 @@ class _Run:
 
     def literal(self, x: Floats, rng: np.random.Generator) -> Floats:
         """Run every inner step of every worker."""
-        y = np.repeat(x[None], self.steps.size, axis=0)
+        unit = x / self.kick  # so that each step adds a standard normal
+        y = np.repeat(unit[None], self.steps.size, axis=0)
+        noise = np.empty_like(y)
         for turn in range(int(self.steps[0])):
-            active = y[: int(np.searchsorted(-self.steps, -turn, side="left"))]
+            busy = int(np.searchsorted(-self.steps, -turn, side="left"))
+            active = y[:busy]
             active *= self.shrink
-            active -= self.kick * rng.standard_normal(active.shape)
-        return np.asarray(x - np.tensordot(self.moved, x - y, axes=1))
+            active += rng.standard_normal(out=noise[:busy])
+        return np.asarray(x - self.kick * np.tensordot(self.moved, unit - y, axes=1))
 
     def aggregated(self, x: Floats, rng: np.random.Generator) -> Floats:
         """Draw the sum of the workers' noise at once."""

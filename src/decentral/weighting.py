@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import _quadratic
-from decentral._validation import Floats, broadcast, reals, scalar, vector
+from decentral._validation import Floats, broadcast, scalar, vector
 from decentral.errors import InfeasibleError
 
 
@@ -120,10 +120,9 @@ def information_weights(
     array([0.3571, 0.6429])
     """
     bend, size = _quadratic.setting(curvature, step)
-    rate, steps = broadcast(
-        curvature_and_step=(bend * size)[..., None], inner_steps=_quadratic.workers(inner_steps)
-    )
-    raw = 1 / (2 - _quadratic.contraction(rate, steps))
+    steps = _quadratic.workers(inner_steps)
+    broadcast(curvature=bend, step=size, inner_steps=steps[..., 0])
+    raw = 1 / (2 - _quadratic.contraction((bend * size)[..., None], steps))
     return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
 
 
@@ -174,26 +173,27 @@ def matched_outer_step(
     >>> round(float(matched_outer_step([1, 0.25], 0.2, [8, 8], [0.5, 0.5], target=0.1)), 4)
     0.2971
     """
-    bends = reals("curvatures", curvatures, positive=True)
-    if not bends.ndim:
-        raise ValueError("curvatures must have one entry for each mode, got a single number")
-    size = reals("step", step, positive=True)[..., None]
-    bends, size = _quadratic.setting(bends, size, "curvatures")
+    bends, size = _quadratic.modes(curvatures, step)
     steps, shares = _quadratic.fleet(inner_steps, weights)
-    rate, steps, shares = broadcast(
-        curvatures_and_step=(bends * size)[..., None],
-        inner_steps=steps[..., None, :],
-        weights=shares[..., None, :],
+    goal = _target(target)
+    broadcast(
+        curvatures=bends[..., 0],
+        step=size[..., 0],
+        inner_steps=steps[..., 0],
+        weights=shares[..., 0],
+        target=goal,
     )
-    slowest = (shares * _quadratic.contraction(rate, steps)).sum(axis=-1).min(axis=-1)
-    goal, slowest = broadcast(target=_target(target), fleets=slowest)
-    return np.asarray(goal / slowest)[()]
+    most = shares.max(axis=-1)
+    relative = shares / most[..., None]
+    shrink = _quadratic.contraction((bends * size)[..., None], steps[..., None, :])
+    slowest = (relative[..., None, :] * shrink).sum(axis=-1).min(axis=-1)
+    return np.asarray(goal / slowest / most)[()]
 
 
 def _target(target: npt.ArrayLike) -> Floats:
-    goal = reals("target", target, positive=True)
+    goal = _quadratic.scale("target", target)
     if not goal.max() < 2:
-        raise ValueError(f"target must be below 2, but it is {float(goal.max()):g}")
+        raise ValueError(f"target must be below 2, but it is {float(goal.max())}")
     return goal
 
 
@@ -250,8 +250,9 @@ def best_weights(
     Raises
     ------
     InfeasibleError
-        If under all weights that make the slowest mode contract so fast, another is
-        unstable; the `shortfall` says by how much.
+        If under all weights that make the slowest mode contract so fast, another contracts
+        by 2 or more and is unstable, or by less than a relative 1e-5 below 2; the
+        `shortfall` is what its contraction exceeds 2 by.
     ValueError
         If an argument is malformed or the inner step is unstable.
 
@@ -274,49 +275,46 @@ def best_weights(
     steps = _quadratic.workers(inner_steps)
     if steps.ndim != 1:
         raise ValueError(f"inner_steps must be one-dimensional, got shape {steps.shape}")
-    variance = reals("noise", scalar("noise", noise, positive=True))
+    variance = float(_quadratic.scale("noise", scalar("noise", noise)))
     goal = float(_target(scalar("target", target, positive=True)))
     kinds, kind, members = np.unique(steps, return_inverse=True, return_counts=True)
-    programme = _Programme(
-        pull=_quadratic.contraction((bends * size)[:, None], kinds),
-        shake=bends[:, None]
-        / 2
-        * _quadratic.variance(bends[:, None], size, kinds, variance)
-        / members,
-        target=goal,
-    )
-    moved = programme.solve()
+    rate = (bends * size)[:, None]
+    pull, shake = _quadratic.contraction(rate, kinds), rate * _quadratic.spread(rate, kinds)
+    programme = _Programme(pull / pull.max(), shake / members / shake.max(), goal)
+    moved = programme.solve() * goal / pull.max()  # of each kind as a whole
     outer = float(moved.sum())
-    return Weighting(
-        weights=(moved / members / outer)[kind], outer_step=outer, floor=programme.floor(moved)
-    )
+    pace, noise_sum = pull @ moved, (shake / members) @ moved**2
+    floor = variance * float(size) / 2 * float(np.sum(noise_sum / (pace * (2 - pace))))
+    return Weighting((moved / members / outer)[kind], outer, floor)
 
 
 @dataclass(frozen=True, eq=False)
 class _Programme:
-    """The convex programme over the whole moves u of the kinds of workers.
+    """The convex programme over the whole moves of the kinds of workers, in units of its own.
 
-    Workers that ran equally many steps have equal weights, by convexity and symmetry.
+    With moves in units of r* over the largest contraction, the paces are r* times
+    `pull` @ moves, and must be at least r*. Workers that ran equally many steps have equal
+    weights, by convexity and symmetry.
     """
 
-    pull: Floats  # contraction by mode and kind
-    shake: Floats  # loss per squared move, by mode and kind
+    pull: Floats  # contraction by mode and kind, at most 1
+    shake: Floats  # loss per squared move, by mode and kind, at most 1
     target: float
 
     def floor(self, moved: Floats) -> float:
         """Return the loss floor; infinite outside the stable region."""
         pace = self.pull @ moved
-        if not (np.all(pace > 0) and np.all(pace < 2)):
+        if not (np.all(pace > 0) and np.all(self.target * pace < 2)):
             return np.inf
-        return float(np.sum(self.shake @ moved**2 / (pace * (2 - pace))))
+        return float(np.sum(self.shake @ moved**2 / (pace * (2 - self.target * pace))))
 
     def derivatives(self, moved: Floats) -> tuple[Floats, Floats]:
         """Return gradient and Hessian of the floor."""
         pace, noise = self.pull @ moved, self.shake @ moved**2
-        room = pace * (2 - pace)
+        room = pace * (2 - self.target * pace)
         weight = 1 / room
-        slope = -2 * (1 - pace) / room**2
-        bend = 2 / room**2 + 8 * (1 - pace) ** 2 / room**3
+        slope = -2 * (1 - self.target * pace) / room**2
+        bend = 2 * self.target / room**2 + 8 * (1 - self.target * pace) ** 2 / room**3
         shaken = 2 * self.shake * moved
         gradient = weight @ shaken + (noise * slope) @ self.pull
         cross = (shaken * slope[:, None]).T @ self.pull
@@ -325,34 +323,32 @@ class _Programme:
         return gradient, hessian
 
     def start(self) -> Floats:
-        """Return a point inside all constraints."""
+        """Return a point inside all constraints, from the least pace of the fastest mode."""
         from scipy.optimize import linprog
 
         modes, kinds = self.pull.shape
-        ones = np.ones((modes, 1))
-        # Variables: the moves and the slack, which is to be as large as possible.
-        found = linprog(
-            c=[0.0] * kinds + [-1.0],
-            A_ub=np.block(
-                [
-                    [-self.pull / self.target, ones],
-                    [self.pull / self.target, ones],
-                    [-np.eye(kinds) / self.target, np.full((kinds, 1), 1e-3)],
-                ]
-            ),
-            b_ub=[-1.0] * modes + [2 / self.target] * modes + [0.0] * kinds,
-            bounds=[(0, None)] * kinds + [(None, 1)],
+        ones, zeros = np.ones((modes, 1)), np.zeros((modes, 1))
+        found = linprog(  # variables: the moves, and the largest pace
+            c=[0.0] * kinds + [1.0],
+            A_ub=np.block([[-self.pull, zeros], [self.pull, -ones]]),
+            b_ub=[-1.0] * modes + [0.0] * modes,
         )
-        *moved, slack = np.asarray(found.x).tolist()
-        if not slack > 1e-9:
-            pace = self.pull @ np.array(moved)
-            raise InfeasibleError(
-                f"target {self.target:g} is out of reach: when the slowest mode contracts by it, "
-                f"the fastest contracts by {self.target * pace.max() / pace.min():.6g} at best, "
-                "and must stay below 2",
-                shortfall=float(self.target * pace.max() / pace.min() - 2),
+        if found.x is None:
+            raise ValueError(
+                "curvatures must be closer together for inner_steps so few: the slowest mode "
+                f"hardly moves, {float(self.pull.min()):g} times what the fastest does"
             )
-        return np.array(moved)
+        *moved, fastest = np.asarray(found.x).tolist()
+        room = 2 / (self.target * fastest) - 1
+        if not room > 1e-5:
+            raise InfeasibleError(
+                f"target {self.target} is out of reach: when the slowest mode contracts by it, the "
+                f"fastest contracts by {self.target * fastest:.9g} at best, and must stay below 2 "
+                "by a relative 1e-5",
+                shortfall=self.target * fastest - 2,
+            )
+        raised = np.array(moved) * (1 + min(room, 1) / 3)
+        return np.asarray(raised + min(room, 1) / 4 / kinds)
 
     def solve(self) -> Floats:
         """Return the best moves, by following the central path."""
@@ -371,7 +367,7 @@ class _Programme:
         """Minimise sharpness times the floor, less the logarithms of what the constraints leave."""
 
         def value(at: Floats) -> float:
-            slack = self.pull @ at - self.target
+            slack = self.pull @ at - 1
             if at.min() <= 0 or slack.min() <= 0:
                 return np.inf
             return sharpness * self.floor(at) - float(np.log(at).sum() + np.log(slack).sum())
@@ -379,7 +375,7 @@ class _Programme:
         here = value(moved)
         for _ in range(100):
             gradient, hessian = self.derivatives(moved)
-            slack = self.pull @ moved - self.target
+            slack = self.pull @ moved - 1
             gradient = sharpness * gradient - 1 / moved - (1 / slack) @ self.pull
             hessian = sharpness * hessian + np.diag(moved**-2.0)
             hessian += (self.pull / slack[:, None] ** 2).T @ self.pull
@@ -390,10 +386,11 @@ class _Programme:
             if decrement < 1e-18:
                 break
             length = 1.0
-            while value(moved + length * step) > here - 0.1 * length * decrement and length > 1e-12:
+            while not (there := value(moved + length * step)) < here - 0.1 * length * decrement:
                 length /= 2
-            moved, before = moved + length * step, here
-            here = value(moved)
+                if length < 1e-12:
+                    return moved
+            moved, before, here = moved + length * step, here, there
             if before - here < 1e-14 * abs(before):
                 break
         return moved
