@@ -101,7 +101,7 @@ def information_weights(
     Returns
     -------
     ndarray, shape (..., n)
-        Adding up to 1. For :math:`\eta a \le 1` no weight is more than twice another.
+        Adding up to 1. For :math:`\eta a \le \sqrt 2` no weight is more than twice another.
 
     Raises
     ------

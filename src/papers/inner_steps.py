@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -22,7 +23,7 @@ from decentral.inner_steps import (
     step_weights,
     weight_penalty,
 )
-from papers.claims import Claim, Found, Published, Verdict
+from papers.claims import Claim, Found, Published, Verdict, estimate
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,11 +46,13 @@ def iterate(curvature: float, step: float, inner_steps: int) -> tuple[float, flo
     return 1 - mean, variance
 
 
-def settle(pull: float, shaken: float, *, rounds: int = 10_000) -> float:
-    """Return the variance after many rounds of v <- (1 - r)^2 v + shaken."""
+def settle(pull: float, shaken: float, *, rounds: int = 20_000) -> float:
+    """Return the variance after many rounds of v <- (1 - r)^2 v + shaken; infinite if it grows."""
     variance = 0.0
     for _ in range(rounds):
         variance = (1 - pull) ** 2 * variance + shaken
+        if variance > 1e100:
+            return math.inf
     return variance
 
 
@@ -65,22 +68,37 @@ def fair_floor(inner_steps: npt.ArrayLike, weights: npt.ArrayLike, target: float
     return float(loss_floor(MODES, STEP, inner_steps, weights, outer_step=outer))
 
 
+SCHEMES: dict[str, Callable[[npt.ArrayLike], Floats]] = {
+    "equal": equal_weights,
+    "step": step_weights,
+    "information": lambda fleet: information_weights(fleet, 0.25, STEP),
+}
+
+
 @cache
-def simulations() -> dict[tuple[str, str], tuple[Simulation, float]]:
-    """Simulate literal inner steps for every fleet under equal and step weights.
+def simulations() -> dict[tuple[str, str], tuple[Simulation, Simulation, float]]:
+    """Simulate every fleet under every scheme, with noise 2 and outer step 0.9.
 
     Returns
     -------
     dict
-        By fleet and scheme: the simulation, and the exact floor.
+        By fleet and scheme: a simulation of literal inner steps, a larger one of the
+        aggregated law, and the exact floor.
     """
-    found: dict[tuple[str, str], tuple[Simulation, float]] = {}
+    found: dict[tuple[str, str], tuple[Simulation, Simulation, float]] = {}
     for name, fleet in FLEETS.items():
-        for scheme in (equal_weights, step_weights):
-            weights = scheme(fleet)
-            run = simulate(MODES, STEP, fleet, weights, rounds=40, replicas=1500, seed=len(found))
-            exact = float(loss_floor(MODES, STEP, fleet, weights))
-            found[name, scheme.__name__.removesuffix("_weights")] = run, exact
+        for scheme, weigh in SCHEMES.items():
+            weights = weigh(fleet)
+            literal = simulate(
+                MODES, STEP, fleet, weights, noise=2, outer_step=0.9, rounds=30, replicas=1000,
+                seed=len(found),
+            )  # fmt: skip
+            quick = simulate(
+                MODES, STEP, fleet, weights, noise=2, outer_step=0.9, rounds=200, replicas=3000,
+                literal=False, seed=len(found),
+            )  # fmt: skip
+            exact = loss_floor(MODES, STEP, fleet, weights, noise=2, outer_step=0.9)
+            found[name, scheme] = literal, quick, float(exact)
     return found
 
 
@@ -88,16 +106,14 @@ def _deviating_fixed_points() -> int:
     """Count fleets and modes whose variance, or stability, differs from the recursion's."""
     wrong = 0
     for fleet in FLEETS.values():
-        weights = equal_weights(fleet)
-        for curvature in MODES:
-            shrink, shaken = np.array([iterate(curvature, STEP, steps) for steps in fleet]).T
-            for outer in (0.5, 1.0, 1.7, 2.5):
-                pull = outer * float(weights @ shrink)
-                limit = (
-                    settle(pull, outer**2 * float(weights**2 @ shaken)) if pull < 2 else math.inf
-                )
-                law = stationary_variance(curvature, STEP, fleet, weights, outer_step=outer)
-                wrong += not math.isclose(float(law), limit, rel_tol=1e-10)
+        for weights in (equal_weights(fleet), step_weights(fleet)):
+            for curvature in MODES:
+                shrink, shaken = np.array([iterate(curvature, STEP, steps) for steps in fleet]).T
+                for pull in (0.5, 1.0, 1.99, 2.01):
+                    outer = pull / float(weights @ shrink)
+                    limit = settle(pull, outer**2 * float(weights**2 @ shaken))
+                    law = stationary_variance(curvature, STEP, fleet, weights, outer_step=outer)
+                    wrong += not math.isclose(float(law), limit, rel_tol=1e-9)
     return wrong
 
 
@@ -154,26 +170,27 @@ def _s7() -> tuple[Found, ...]:
     return Found(plain / base, ".2f"), Found(fair / base, ".2f")
 
 
-def sampling_error(inner_steps: npt.ArrayLike, weights: npt.ArrayLike, rounds: int) -> float:
-    """Return the standard error of the mean loss over many rounds, relative to the floor.
+def sampling_errors(rounds: int) -> list[float]:
+    """Return the standard errors of mean losses over many rounds, relative to the floors.
 
-    The iterate of a mode is a Gaussian autoregression of coefficient 1 - r, and the mean of its
-    square over T rounds has the variance 2 v^2 (1 + (1 - r)^2) / (1 - (1 - r)^2) / T.
+    For the four fleets under equal and step weights. The iterate of a mode is a Gaussian
+    autoregression of coefficient 1 - r, and the mean of its square over T rounds of one chain
+    has the variance 2 v^2 (1 + (1 - r)^2) / (1 - (1 - r)^2) / T.
     """
-    modes = np.array(MODES)
-    keep = 1 - contraction(modes[:, None], STEP, inner_steps) @ np.asarray(weights)
-    loss = modes / 2 * stationary_variance(modes, STEP, inner_steps, weights)
-    spread = 2 * loss**2 * (1 + keep**2) / (1 - keep**2) / rounds
-    return float(np.sqrt(spread.sum()) / loss.sum())
+    modes, errors = np.array(MODES), []
+    for fleet in FLEETS.values():
+        for weights in (equal_weights(fleet), step_weights(fleet)):
+            keep = 1 - contraction(modes[:, None], STEP, fleet) @ weights
+            loss = modes / 2 * stationary_variance(modes, STEP, fleet, weights)
+            spread = 2 * loss**2 * (1 + keep**2) / (1 - keep**2) / rounds
+            errors.append(float(np.sqrt(spread.sum()) / loss.sum()))
+    return errors
 
 
 def _s8() -> tuple[Found, ...]:
-    errors = [
-        sampling_error(fleet, scheme(fleet), 60_000)
-        for fleet in FLEETS.values()
-        for scheme in (equal_weights, step_weights)
-    ]
-    return (Found(max(errors), ".1%"),)
+    """Return the largest deviation of eight exact simulations: its mean and its spread."""
+    draws = np.random.default_rng(8).standard_normal((200_000, 8))
+    return (estimate(np.abs(draws * sampling_errors(60_000)).max(axis=1), ".2%"),)
 
 
 _FLEETS = r"fleets [1, 64], [1, 2, 4, …, 64], [1×7, 256], [2, 4, 4, 8], $\eta = 0.2$"
@@ -213,7 +230,7 @@ CLAIMS = (
         id="S4",
         paper="inner_steps",
         sentence="The best weights of one mode span at most 2×, so equal weights lose at most 9/8.",
-        parameters=r"$\eta a \le 1$",
+        parameters=r"$\eta a \le \sqrt{2}$",
         published=(
             Published("largest over smallest weight", "2", how="bound", tolerance=1e-3),
             Published("loss of equal weights", "1.125", how="bound", tolerance=1e-4),
@@ -222,7 +239,7 @@ CLAIMS = (
         verdict=Verdict.CONFIRMED,
         remark=(
             r"Both are approached as $\eta a \to 0$ by many workers that run one step and one that "
-            r"runs forever, and never reached. For $\eta a > 1$ neither bound holds."
+            r"runs forever, and never reached. They hold up to $\eta a = \sqrt{2}$ and no further."
         ),
     ),
     Claim(
@@ -264,14 +281,14 @@ CLAIMS = (
     Claim(
         id="S8",
         paper="inner_steps",
-        sentence="Simulation matches the floors within 1%.",
-        parameters="60,000 rounds; here the largest of the four fleets, equal and step weights",
-        published=(Published("standard error of the mean over so many rounds", "1%"),),
+        sentence="Simulation matches the floors.",
+        parameters="60,000 rounds; here of one chain, four fleets, equal and step weights",
+        published=(Published("largest deviation", "1%", how="estimate", draws=1),),
         compute=_s8,
-        verdict=Verdict.CONFIRMED,
+        verdict=Verdict.WITHIN_SAMPLING_ERROR,
         remark=(
-            "So many rounds cannot show more. Our simulations of literal inner steps agree within "
-            "four standard errors."
+            "Ours is what an exact simulation of that length is off by on average, at its worst of "
+            "eight. Our own simulations agree within four standard errors."
         ),
     ),
 )
