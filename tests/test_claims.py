@@ -38,6 +38,18 @@ def test_the_first_section_of_the_source_is_complete():
 
 
 @pytest.mark.parametrize(
+    ("paper", "names"),
+    [
+        ("redundancy", [f"R{i}" for i in range(1, 6)]),
+        ("inner_steps", [f"S{i}" for i in range(1, 9)]),
+    ],
+)
+def test_the_other_sections_are_complete(paper, names):
+    ours = [claim.id for claim in claims.registry().values() if claim.paper == paper]
+    assert ours == names
+
+
+@pytest.mark.parametrize(
     ("published", "found", "verdict"),
     [
         (Published("x", "2.40"), Found(2.4049, ".2f"), Verdict.CONFIRMED),
