@@ -161,7 +161,7 @@ def information(
 def information_limit(
     curvature: npt.ArrayLike, step: npt.ArrayLike, *, noise: npt.ArrayLike = 1.0
 ) -> Floats:
-    r"""Information of a worker that runs forever: what no number of inner steps exceeds.
+    r"""Information of a worker that runs forever; a ceiling if :math:`\eta a \le 1`.
 
     .. math:: I_\infty = \frac{1 - p^2}{\eta^2 \sigma^2} = \frac{a\,(2 - \eta a)}{\eta\,\sigma^2}
 
@@ -183,7 +183,7 @@ def information_limit(
     Notes
     -----
     Derived in the paper "How should a server weight workers that ran different numbers of
-    inner steps?". It is a ceiling for :math:`\eta a \le 1` only.
+    inner steps?".
 
     Examples
     --------

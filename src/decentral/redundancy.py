@@ -233,7 +233,8 @@ def min_replicas(
 ) -> int | Ints | Floats:
     r"""Least number of replicas for which at most a share `target` is dropped.
 
-    .. math:: r = \left\lceil \frac{\ln((q^* - \rho) / (1 - \rho))}{\ln(1 - a)} \right\rceil,
+    .. math:: r = \max\left\{1, \left\lceil
+        \frac{\ln((q^* - \rho) / (1 - \rho))}{\ln(1 - a)} \right\rceil\right\},
         \qquad I_{q^*}(s + 1, L - s) = \varepsilon
 
     Parameters
@@ -256,8 +257,8 @@ def min_replicas(
     -------
     int, or ndarray of the common shape of the arguments
         The least r of at least 1 for which :func:`drop_probability` of
-        :func:`stage_outage` is at most `target`, up to the rounding of that probability:
-        if r replicas meet the target to the last bit, it is met.
+        :func:`stage_outage` is at most `target`, up to the rounding of that probability;
+        a target that r replicas meet exactly counts as met.
 
     Raises
     ------

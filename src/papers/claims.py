@@ -289,7 +289,8 @@ def _published(claim: Claim, result: Judgement) -> str:
         if how == "estimate":
             error = _standard_error(figure, found)
             scale, sign = (100, "%") if figure.text.endswith("%") else (1, "")
-            how = f"{figure.draws} draws, standard error {error * scale:.1g}{sign}"
+            count = f"{figure.draws} draw{'s' * (figure.draws > 1)}"
+            how = f"{count}, standard error {error * scale:.1g}{sign}"
         cells.append(f"{figure.label}: {figure.text} ({how})")
     return "<br>".join(cells)
 

@@ -232,7 +232,7 @@ CLAIMS = (
     Claim(
         id="R5",
         paper="redundancy",
-        sentence="Skipping is cheaper where skips cost little, replicating where they cost much.",
+        sentence="Skip freely where skips cost little; keep more replicas as they cost more.",
         parameters=(
             r"$a = 0.9$, $L \in \{16, 48, 128\}$, $\kappa \in \{0.02, 0.1, 0.4\}$, "
             r"$s \le 24$, $r \le 60$"
