@@ -114,6 +114,14 @@ def integers(name: str, value: object, *, least: int = 0, most: int = 2**53) -> 
     return array.astype(np.int64)
 
 
+def integer(name: str, value: object, *, least: int = 0) -> int:
+    """Return `value` as :func:`integers` does, as one number."""
+    array = integers(name, value, least=least)
+    if array.ndim:
+        raise ValueError(f"{name} must be a single number, got shape {array.shape}")
+    return int(array)
+
+
 def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
     """Return the arrays in their common shape."""
     try:

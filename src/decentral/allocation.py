@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import _binomial
-from decentral._validation import Floats, Ints, broadcast, integers, probabilities
+from decentral._validation import Floats, Ints, broadcast, integer, integers, probabilities
 from decentral.errors import InfeasibleError
 
 # Partial allocations that the exact search keeps, and that its first, inexact sweep keeps.
@@ -19,13 +19,6 @@ _BEAM = 100
 # Multiplications for its bounds, or for one kind of stages, and numbers in one batch.
 _MOST_WORK = 2 * 10**9
 _BATCH = 2_000_000
-
-
-def _single(name: str, value: npt.ArrayLike, *, least: int = 0) -> int:
-    array = integers(name, value, least=least)
-    if array.ndim:
-        raise ValueError(f"{name} must be a single number, got shape {array.shape}")
-    return int(array)
 
 
 def _rows(name: str, value: npt.ArrayLike) -> Floats:
@@ -78,7 +71,7 @@ def unequal_drop_probability(outages: npt.ArrayLike, *, skips: npt.ArrayLike = 0
     np.float64(0.15)
     """
     rows = _rows("outages", outages)
-    budget = min(_single("skips", skips), rows.shape[-1])
+    budget = min(integer("skips", skips), rows.shape[-1])
     return _beyond(_binomial.counts(rows, budget))
 
 
@@ -141,7 +134,7 @@ def shared_pool_drop_probability(
     ... ).round(6)  # 0.01 + 0.99 P(Bin(4, 0.01) > 1)
     np.float64(0.010586)
     """
-    length = _single("stages", stages, least=1)
+    length = integer("stages", stages, least=1)
     pools = integers("pool_of_stage", pool_of_stage)
     if pools.shape != (length,):
         raise ValueError(
@@ -166,7 +159,7 @@ def shared_pool_drop_probability(
             f"got {live.shape[-1]}"
         )
     broadcast(pool_outages=down[..., 0], availability_or_replicas=live[..., 0])
-    budget = min(_single("skips", skips), length)
+    budget = min(integer("skips", skips), length)
     outages = _outage(live, count)
     law = np.zeros(budget + 2)
     law[0] = 1
@@ -232,7 +225,7 @@ def best_allocation(
     live = _rows("availabilities", availabilities)
     if live.ndim != 1:
         raise ValueError(f"availabilities must be one-dimensional, got shape {live.shape}")
-    total, budget = _single("workers", workers, least=1), _single("skips", skips)
+    total, budget = integer("workers", workers, least=1), integer("skips", skips)
     if total < live.size:
         raise InfeasibleError(
             f"workers must be at least one for each of {live.size} stages, but it is {total}",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import _quadratic
-from decentral._validation import Floats, flag, integers, scalar, vector
+from decentral._validation import Floats, flag, integer, scalar, vector
 
 # Copies that are simulated together: few enough for the cache, many enough to be worth a call.
 _BLOCK = 1000
@@ -109,9 +109,8 @@ def simulate(
             raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     variance = float(_quadratic.scale("noise", scalar("noise", noise)))
     moved = float(_quadratic.scale("outer_step", scalar("outer_step", outer_step))) * shares
-    count, copies, start = (
-        _single(*x) for x in (("rounds", rounds, 1), ("replicas", replicas, 2), ("seed", seed, 0))
-    )
+    count = integer("rounds", rounds, least=1)
+    copies, start = integer("replicas", replicas, least=2), integer("seed", seed)
     run = _Run(bends, float(size), steps, moved, math.sqrt(variance))
     pace = run.pull.sum(axis=0)
     if not np.all(pace < 2):
@@ -156,13 +155,6 @@ def simulate(
         floor=float(loss.mean()),
         floor_error=float(loss.std(ddof=1)) / math.sqrt(copies),
     )
-
-
-def _single(name: str, value: npt.ArrayLike, least: int) -> int:
-    array = integers(name, value, least=least)
-    if array.ndim:
-        raise ValueError(f"{name} must be a single number, got shape {array.shape}")
-    return int(array)
 
 
 class _Run:
