@@ -71,7 +71,7 @@ def workers(inner_steps: object) -> Ints:
     return steps
 
 
-def _log_size(rate: Floats) -> Floats:
+def log_size(rate: Floats) -> Floats:
     """Return log |p| for p = 1 - rate; minus infinity at p = 0."""
     with np.errstate(divide="ignore"):
         return np.where(rate < 1, np.log1p(-np.minimum(rate, 1.0)), np.log(np.abs(rate - 1)))
@@ -79,14 +79,14 @@ def _log_size(rate: Floats) -> Floats:
 
 def contraction(rate: Floats, steps: npt.NDArray[np.number]) -> Floats:
     """Return s = 1 - p^H."""
-    power = steps * _log_size(rate)
+    power = steps * log_size(rate)
     odd = (rate > 1) & (steps % 2 == 1)
     return np.asarray(np.where(odd, 1 + np.exp(power), -np.expm1(power)))
 
 
 def spread(rate: Floats, steps: npt.NDArray[np.number]) -> Floats:
     """Return V/(eta sigma)^2 = (1 - p^(2H))/(1 - p^2), where 1 - p^2 = eta a (2 - eta a)."""
-    return np.asarray(-np.expm1(2 * steps * _log_size(rate)) / rate / (2 - rate))
+    return np.asarray(-np.expm1(2 * steps * log_size(rate)) / rate / (2 - rate))
 
 
 def variance(

@@ -32,10 +32,18 @@ def _shown(value: object) -> str:
         return f"an object of type {type(value).__name__}"
 
 
-def reals(name: str, value: object, *, positive: bool = False, infinite: bool = False) -> Floats:
+def reals(
+    name: str,
+    value: object,
+    *,
+    positive: bool = False,
+    infinite: bool = False,
+    signed: bool = False,
+) -> Floats:
     """Return `value` as a non-empty array of non-negative floats, of any shape.
 
-    With `positive`, zero is refused as well; with `infinite`, +inf is allowed.
+    With `positive`, zero is refused as well; with `infinite`, +inf is allowed; with `signed`,
+    negative numbers are.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name} must not be a masked array; fill or drop what is masked")
@@ -60,7 +68,10 @@ def reals(name: str, value: object, *, positive: bool = False, infinite: bool = 
     if not array.size:
         raise ValueError(f"{name} must have at least one entry, got shape {array.shape}")
     least, most = array.min(), array.max()  # NaN is both
-    if not (least > 0 if positive else least >= 0):
+    if signed:
+        if not (-math.inf < least and most < math.inf):
+            raise _breach(name, array, ~np.isfinite(array), "finite")
+    elif not (least > 0 if positive else least >= 0):
         good = array > 0 if positive else array >= 0
         raise _breach(name, array, ~good, "positive" if positive else "non-negative")
     if most == math.inf and not infinite:
@@ -136,6 +147,14 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {_shown(value)}")
     return bool(value)
+
+
+def choice(name: str, value: object, options: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the options."""
+    if not isinstance(value, str) or value not in options:
+        *most, last = map(repr, options)
+        raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {_shown(value)}")
+    return value
 
 
 def check_scale(work: float, speeds: list[float], overhead: list[float]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import _binomial
-from decentral._validation import Floats, Ints, broadcast, integers, probabilities
+from decentral._validation import Floats, Ints, broadcast, choice, integers, probabilities
 from decentral.allocation import (
     best_allocation,
     shared_pool_drop_probability,
@@ -287,8 +287,7 @@ def min_replicas(
         raise ValueError(
             f"target must be 0 or at least {_binomial.TINY:g}, but it is {allowed[tiny].max():g}"
         )
-    if not isinstance(infeasible, str) or infeasible not in get_args(Infeasible):
-        raise ValueError(f"infeasible must be 'raise' or 'inf', got {infeasible!r}")
+    choice("infeasible", infeasible, get_args(Infeasible))
     columns = broadcast(
         stages=_binomial.stages(stages),
         availability=probabilities("availability", availability),

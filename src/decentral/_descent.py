@@ -1,0 +1,89 @@
+"""Gradient descent with the mean of k noisy gradients per round, to full relative precision.
+
+The functions of this module trust their input, save :func:`scales` and :func:`stable`.
+`columns` are the arguments of a law by name, all of one shape.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _quadratic
+from decentral._validation import Floats, broadcast
+from decentral.errors import InfeasibleError
+
+
+def scales(**arguments: npt.ArrayLike) -> dict[str, Floats]:
+    """Validate positive quantities of a reasonable size, by name."""
+    return {name: _quadratic.scale(name, value) for name, value in arguments.items()}
+
+
+def stable(curvature: npt.ArrayLike, step: npt.ArrayLike) -> dict[str, Floats]:
+    """Validate curvatures and steps that are stable together."""
+    bend, size = _quadratic.setting(curvature, step)
+    return {"curvature": bend, "step": size}
+
+
+def columns_of(**arrays: Floats) -> dict[str, Floats]:
+    """Return the arrays in their common shape, by name."""
+    return dict(zip(arrays, broadcast(**arrays), strict=True))
+
+
+def plain(value: Floats) -> float | Floats:
+    """Return an array without axes as a float."""
+    return value if np.ndim(value) else float(value)
+
+
+def spread(rate: Floats, columns: dict[str, Floats]) -> Floats:
+    """Return phi = eta^2 sigma^2/(1 - rho^2), the error at which one gradient a round settles."""
+    return np.asarray(columns["step"] / columns["curvature"] * columns["noise"] / (2 - rate))
+
+
+def error(rounds: Floats, rate: Floats, floor: Floats, start: Floats) -> Floats:
+    """Return the mean squared error, shrinking from `start` to `floor`."""
+    fall = np.where(rounds > 0, 2 * rounds, 0)
+    with np.errstate(invalid="ignore"):
+        power = np.where(fall > 0, fall * _quadratic.log_size(rate), 0)
+    return np.asarray(start * np.exp(power) - floor * np.expm1(power))
+
+
+def rounds_needed(columns: dict[str, Floats], rounded: bool) -> Floats:
+    """Return the rounds until the accuracy is reached, infinite where it is not."""
+    rate = columns["curvature"] * columns["step"]
+    floor = spread(rate, columns) / columns["quorum"]
+    start, accuracy = columns["start"], columns["accuracy"]
+    reachable, needed = floor < accuracy, start > accuracy
+    room = np.where(reachable, accuracy - floor, 1)
+    pace = -2 * _quadratic.log_size(rate)
+    rounds = np.log1p(np.where(needed, start - accuracy, 0) / room) / pace
+    if rounded:
+        rounds = np.maximum(np.ceil(rounds), needed)
+        # The logarithms are rounded; what decides is whether the excess has shrunk to the room.
+        with np.errstate(invalid="ignore"):
+            late = np.exp(-pace * rounds) * (start - floor) > room
+            rounds += late & needed
+            early = np.exp(-pace * (rounds - 1)) * (start - floor) <= room
+            rounds -= early & needed & (rounds > 1)
+    return np.where(needed & ~reachable, np.inf, rounds)
+
+
+def gradients(columns: dict[str, Floats]) -> Floats:
+    """Return the gradients without which no schedule is accurate enough."""
+    start, accuracy = columns["start"], columns["accuracy"]
+    lacking = np.maximum(start - accuracy, 0) / start / accuracy
+    return np.asarray(columns["noise"] / columns["curvature"] ** 2 * lacking)
+
+
+def refuse(columns: dict[str, Floats], hopeless: npt.NDArray[np.bool_]) -> None:
+    """Say what the error settles at where that is not accurate enough."""
+    rate = columns["curvature"] * columns["step"]
+    floors = spread(rate, columns) / columns["quorum"]
+    at = np.unravel_index(int(np.argmax(hopeless)), hopeless.shape)
+    floor, accuracy = float(floors[at]), float(columns["accuracy"][at])
+    raise InfeasibleError(
+        f"accuracy must be above {floor:g}, where the error settles with a quorum of "
+        f"{columns['quorum'][at]:g} at this step, but it is {accuracy:g}",
+        floor=floor,
+        shortfall=floor - accuracy,
+    )

@@ -1,0 +1,101 @@
+"""Means of order statistics from a quantile function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral._quadrature import integrate
+from decentral._validation import Floats, reals
+
+# Quadrature over a quantile function, in x = ln(u/(1 - u)): where it ends (1 - u is 1e-300
+# there, or the least that a double u can tell from 1 with a few bits to spare), over what
+# distance the index of the tail is measured, how small the weight may be where it begins, what
+# changes a panel may bring, and which indices count as equal to the border of convergence.
+_LAST = 690.0
+_LAST_BELOW = 33.0
+_PACE = 8.0
+_DEEP = 60.0
+_RTOL = 1e-13
+_SAME_INDEX = 1e-9
+
+
+def mean(
+    quantile: Callable[[Floats], npt.ArrayLike], number: int, first: int, upper_tail: bool
+) -> float:
+    """Integrate in x = ln(u/(1 - u)); the weight is known up to a factor, which is divided out."""
+    rest = number - first
+
+    def weight(x: Floats) -> Floats:
+        """Return u^k (1 - u)^(n - k + 1), relative to its size near u = k/n."""
+        u, v = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x))
+        excess = np.where(u < 0.5, first - number * u, number * v - rest)
+        log_weight = first * _log_ratio(number * u, first, -excess)
+        if rest:
+            log_weight += rest * _log_ratio(number * v, rest, excess)
+        with np.errstate(under="ignore"):
+            return np.asarray(np.exp(log_weight) * v)
+
+    def integrand(x: Floats) -> Floats:
+        weights = weight(x)
+        return np.stack([weights * _times(quantile, x, upper_tail), weights])
+
+    end = _LAST if upper_tail else _LAST_BELOW
+    while end > 2 * _PACE and math.isinf(_raw_times(quantile, np.array([end]), upper_tail)[0]):
+        end /= 2  # so heavy a tail that its times exceed what a double holds
+    early, late = _times(quantile, np.array([end - _PACE, end]), upper_tail)
+    index = math.log(late / early) / _PACE if early else 0.0  # of the tail of Q, where it ends
+    room = rest + 1 - index
+    if room < _SAME_INDEX:
+        return math.inf
+    beyond = float(weight(np.array(end))) * np.array([late / room, 1 / (rest + 1)])
+    edges = _edges(number, first, end, weight)
+    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond)
+    return float(whole / norm)
+
+
+def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:
+    """Return ln(value/base), where the difference of the two is known more precisely."""
+    share = difference / base
+    with np.errstate(divide="ignore"):
+        return np.where(np.abs(share) < 0.5, np.log1p(share.clip(-0.5, 0.5)), np.log(value / base))
+
+
+def _edges(number: int, first: int, last: float, weight: Callable[[Floats], Floats]) -> Floats:
+    """Return edges that double their distance from the mode of the weight."""
+    odds = first / (number - first + 1)
+    mode = min(math.log(odds), last - 1)
+    width = (1 + odds) / math.sqrt((number + 1) * odds)
+    steps: Floats = width * np.exp2(np.arange(64))
+    least = float(weight(np.array(mode))) * math.exp(-_DEEP)
+    below = mode - steps[: 1 + int(np.argmax(weight(mode - steps[steps < 700]) < least))]
+    above = mode + steps[mode + steps < last]
+    return np.array([*below[::-1], mode, *above, last])
+
+
+def _raw_times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:
+    """Return the quantiles at u = 1/(1 + exp(-x)), which may be infinite."""
+    probability = 1 / (1 + np.exp(x if upper_tail else -x))
+    with np.errstate(over="ignore"):
+        times = np.asarray(quantile(probability))
+    if times.shape != x.shape:
+        raise ValueError(
+            f"quantile must return one time for each probability, got shape {times.shape} for "
+            f"{x.shape}"
+        )
+    return reals("quantile(probabilities)", times, infinite=True)
+
+
+def _times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:
+    """Return the quantiles, finite and in order; the nodes may come in any."""
+    times = reals("quantile(probabilities)", _raw_times(quantile, x, upper_tail))
+    ordered = times[np.argsort(x)]
+    if np.any(ordered[1:] < ordered[:-1] * (1 - 1e-9)):
+        raise ValueError(
+            "quantile must not fall when the probability rises"
+            + (" (with upper_tail: must not rise with it)" if upper_tail else "")
+        )
+    return times

@@ -1,0 +1,427 @@
+"""Whom the server hears when it waits for the fastest k, and how to average what they say.
+
+Workers finish after independent exponential times of unequal rates, so the first k are a sample
+by successive drawing without replacement. Fast workers are in it more often than slow ones. If
+the two have different optima, their plain mean is biased; weights of one over the inclusion
+probability undo this, at a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from decentral import _races
+from decentral._validation import Floats, Ints, broadcast, choice, integers, probabilities, reals
+
+__all__ = [
+    "hajek",
+    "horvitz_thompson",
+    "inclusion_probabilities",
+    "joint_inclusion_probabilities",
+    "mean_squared_error",
+    "plain_mean",
+    "selection_bias",
+]
+
+Estimator = Literal["plain", "horvitz-thompson", "hajek"]
+
+# Squares and quotients of these must stay within the range of a double.
+_LARGEST = 1e60
+_RAREST = 1e-100
+
+
+def inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -> Floats:
+    r"""Probability of each worker to be among the first k.
+
+    .. math:: \pi_i = \int_0^\infty \mu_i e^{-\mu_i t}\, P(N^{(i)}_t < k)\, dt, \qquad
+        N^{(i)}_t = \sum_{j \ne i} \mathrm{Bernoulli}(1 - e^{-\mu_j t})
+
+    Parameters
+    ----------
+    rates : array_like, shape (..., n)
+        :math:`\mu_i` of each worker, positive.
+    quorum : array_like of int, shape (...)
+        k, from 1 to n.
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        Adding up to k. For up to a thousand workers the relative error of each is below
+        1e-12, also where rates differ by many orders of magnitude.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, the quorum exceeds the workers, or there are so many
+        workers that it would take minutes.
+
+    Notes
+    -----
+    Derived in the paper "What does it cost to skip the slowest workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import inclusion_probabilities
+    >>> inclusion_probabilities([2, 2, 1], 2) * 30
+    array([23., 23., 14.])
+    """
+    speeds, first = _races.fleets(rates, quorum)
+    return _races.each(_races.inclusion, speeds, first, speeds.shape[-1:])
+
+
+def joint_inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -> Floats:
+    r"""Probability of each two workers to be both among the first k.
+
+    .. math:: \pi_{ij} = \int_0^\infty P(N^{(ij)}_t < k - 1) \,
+        d\bigl[(1 - e^{-\mu_i t})(1 - e^{-\mu_j t})\bigr]
+
+    where :math:`N^{(ij)}_t` counts the others that have finished by then.
+
+    Parameters
+    ----------
+    rates : array_like, shape (..., n)
+        :math:`\mu_i` of each worker, positive.
+    quorum : array_like of int, shape (...)
+        k, from 1 to n.
+
+    Returns
+    -------
+    ndarray, shape (..., n, n)
+        Symmetric, with :math:`\pi_{ii} = \pi_i` on the diagonal; rows add up to
+        :math:`k \pi_i`. The relative error of each is below 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, the quorum exceeds the workers, or there are so many
+        workers that it would take minutes.
+
+    Notes
+    -----
+    Derived in the paper "What does it cost to skip the slowest workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import joint_inclusion_probabilities
+    >>> joint_inclusion_probabilities([2, 2, 1], 2) * 30
+    array([[23., 16.,  7.],
+           [16., 23.,  7.],
+           [ 7.,  7., 14.]])
+    """
+    speeds, first = _races.fleets(rates, quorum, pairs=True)
+    return _races.each(_races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
+
+
+def selection_bias(inclusion: npt.ArrayLike, optima: npt.ArrayLike) -> Floats:
+    r"""Bias of the plain mean of the first k workers.
+
+    .. math:: \sum_i \Bigl(\frac{\pi_i}{k} - \frac1n\Bigr)\, \theta_i, \qquad
+        k = \sum_i \pi_i
+
+    Parameters
+    ----------
+    inclusion : array_like, shape (..., n)
+        :math:`\pi_i` of each worker, as of :func:`inclusion_probabilities`; from 0 to 1, not
+        all 0.
+    optima : array_like, shape (..., n)
+        :math:`\theta_i`, the mean of what each worker returns.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In units of `optima`; a NumPy float for one fleet.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Derived in the paper "What does it cost to skip the slowest workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import inclusion_probabilities, selection_bias
+    >>> inclusion = inclusion_probabilities([2, 2, 1], 2)
+    >>> round(float(selection_bias(inclusion, [0, 0, 3])), 6)  # the mean is 1
+    -0.3
+    """
+    chance, goal = probabilities("inclusion", inclusion), _signed("optima", optima)
+    _along(inclusion=chance, optima=goal)
+    first = chance.sum(axis=-1, keepdims=True)
+    if not np.all(first > 0):
+        raise ValueError("inclusion must not be 0 for all workers")
+    from_mean = goal - goal.mean(axis=-1, keepdims=True)
+    return np.asarray((chance / first * from_mean).sum(axis=-1))[()]
+
+
+def plain_mean(values: npt.ArrayLike) -> Floats:
+    r"""Mean of what the selected workers returned.
+
+    .. math:: \frac1k \sum_{i \in S} y_i
+
+    Parameters
+    ----------
+    values : array_like, shape (..., k)
+        :math:`y_i` of the workers that were selected.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In units of `values`; a NumPy float for one sample.
+
+    Raises
+    ------
+    ValueError
+        If the argument is malformed.
+
+    Notes
+    -----
+    Biased by :func:`selection_bias`; see the paper "What does it cost to skip the slowest
+    workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import plain_mean
+    >>> float(plain_mean([0, 3]))
+    1.5
+    """
+    sample = _signed("values", values)
+    return _weighted(sample, np.ones(sample.shape[-1]))
+
+
+def horvitz_thompson(
+    values: npt.ArrayLike, inclusion: npt.ArrayLike, workers: npt.ArrayLike
+) -> Floats:
+    r"""Unbiased estimate of the mean over all workers, from those that were selected.
+
+    .. math:: \frac1n \sum_{i \in S} \frac{y_i}{\pi_i}
+
+    Parameters
+    ----------
+    values : array_like, shape (..., k)
+        :math:`y_i` of the workers that were selected.
+    inclusion : array_like, shape (..., k)
+        :math:`\pi_i` of the same workers, positive.
+    workers : array_like of int, shape (...)
+        n, the number of all workers; at least k.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In units of `values`, and not always within their range; a NumPy float for one sample.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Horvitz and Thompson (1952); derived in the paper "What does it cost to skip the slowest
+    workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import horvitz_thompson
+    >>> round(float(horvitz_thompson([0, 3], [23 / 30, 7 / 15], 3)), 4)
+    2.1429
+    """
+    sample, chance = _selected(values, inclusion)
+    number = integers("workers", workers, least=1)
+    broadcast(values=sample[..., 0], inclusion=chance[..., 0], workers=number)
+    if number.min() < sample.shape[-1]:
+        raise ValueError(
+            f"workers must be at least the {sample.shape[-1]} that were selected, but it is "
+            f"{number.min()}"
+        )
+    return np.asarray((sample / chance).sum(axis=-1) / number)[()]
+
+
+def hajek(values: npt.ArrayLike, inclusion: npt.ArrayLike) -> Floats:
+    r"""Nearly unbiased weighted mean of what the selected workers returned.
+
+    .. math:: \sum_{i \in S} \frac{y_i}{\pi_i} \Big/ \sum_{i \in S} \frac1{\pi_i}
+
+    Parameters
+    ----------
+    values : array_like, shape (..., k)
+        :math:`y_i` of the workers that were selected.
+    inclusion : array_like, shape (..., k)
+        :math:`\pi_i` of the same workers, positive.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In units of `values`, and within their range; a NumPy float for one sample.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Hájek (1971); compared in the paper "What does it cost to skip the slowest workers?".
+
+    Examples
+    --------
+    >>> from decentral.sampling import hajek
+    >>> round(float(hajek([0, 3], [23 / 30, 7 / 15])), 4)
+    1.8649
+    """
+    sample, chance = _selected(values, inclusion)
+    least = chance.min(axis=-1, keepdims=True)
+    return _weighted(sample, least / chance)
+
+
+def mean_squared_error(
+    estimator: Estimator,
+    rates: npt.ArrayLike,
+    quorum: npt.ArrayLike,
+    optima: npt.ArrayLike,
+    *,
+    noise: npt.ArrayLike = 1.0,
+) -> Floats:
+    r"""Mean squared error of an estimate of the mean optimum from the first k workers.
+
+    With :math:`\bar\theta` the mean over all workers and :math:`d_i = \theta_i - \bar\theta`,
+
+    .. math::
+        \text{plain:}\quad & \frac{1}{k^2} \sum_{ij} \pi_{ij} d_i d_j + \frac{\sigma^2}{k} \\
+        \text{Horvitz-Thompson:}\quad & \frac{1}{n^2} \sum_{ij}
+            \Bigl(\frac{\pi_{ij}}{\pi_i \pi_j} - 1\Bigr) \theta_i \theta_j
+            + \frac{\sigma^2}{n^2} \sum_i \frac{1}{\pi_i} \\
+        \text{Hájek:}\quad & \frac{1}{n^2} \sum_{ij} \frac{\pi_{ij}}{\pi_i \pi_j} d_i d_j
+            + \frac{\sigma^2}{n^2} \sum_i \frac{1}{\pi_i} \quad\text{(linearised)}
+
+    Parameters
+    ----------
+    estimator : {"plain", "horvitz-thompson", "hajek"}
+        Exact for the first two. The third is the error of Hájek's quotient to first order.
+    rates : array_like, shape (..., n)
+        :math:`\mu_i` of each worker, positive.
+    quorum : array_like of int, shape (...)
+        k, from 1 to n.
+    optima : array_like, shape (..., n)
+        :math:`\theta_i`, the mean of what each worker returns.
+    noise : array_like, shape (...), optional
+        :math:`\sigma^2`, the variance of what a worker returns around its optimum; not
+        negative.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In squared units of `optima`; a NumPy float for one fleet.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, the quorum exceeds the workers, or there are so many
+        workers that it would take minutes.
+
+    Notes
+    -----
+    Horvitz and Thompson (1952), Särndal, Swensson and Wretman (1992) for the linearisation;
+    derived in the paper "What does it cost to skip the slowest workers?".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from decentral.sampling import mean_squared_error
+    >>> z = np.linspace(-1.5, 1.5, 16)
+    >>> for name in ("plain", "horvitz-thompson", "hajek"):
+    ...     print(name, round(float(mean_squared_error(name, np.exp(0.7 * z), 8, 1 - z)), 4))
+    plain 0.3117
+    horvitz-thompson 0.3343
+    hajek 0.2421
+    """
+    choice("estimator", estimator, get_args(Estimator))
+    speeds, first = _races.fleets(rates, quorum, pairs=True)
+    goal, spread = _signed("optima", optima), reals("noise", noise)
+    _along(rates=speeds, optima=goal)
+    broadcast(rates=speeds[..., 0], quorum=first, optima=goal[..., 0], noise=spread)
+    joint = _races.each(_races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
+    return _ERRORS[estimator](joint, first, goal, spread)[()]
+
+
+def _plain_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
+    gap = goal - goal.mean(axis=-1, keepdims=True)
+    return np.asarray(_form(joint, gap) / first**2 + noise / first)
+
+
+def _horvitz_thompson_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
+    chance = np.diagonal(joint, axis1=-2, axis2=-1)
+    excess = joint / chance[..., :, None] / chance[..., None, :] - 1
+    return _inverse(_form(excess, goal), chance, noise)
+
+
+def _hajek_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
+    chance = np.diagonal(joint, axis1=-2, axis2=-1)
+    gap = (goal - goal.mean(axis=-1, keepdims=True)) / chance
+    return _inverse(_form(joint, gap), chance, noise)
+
+
+def _inverse(spread: Floats, chance: Floats, noise: Floats) -> Floats:
+    """Add the noise of weights of one over the inclusion probability, and divide by n^2."""
+    return np.asarray((spread + noise * (1 / chance).sum(axis=-1)) / chance.shape[-1] ** 2)
+
+
+_ERRORS: dict[str, Callable[[Floats, Ints, Floats, Floats], Floats]] = {
+    "plain": _plain_error,
+    "horvitz-thompson": _horvitz_thompson_error,
+    "hajek": _hajek_error,
+}
+
+
+def _form(matrix: Floats, vector: Floats) -> Floats:
+    """Return the sum of matrix[i, j] vector[i] vector[j]."""
+    return np.asarray(np.einsum("...ij,...i,...j->...", matrix, vector, vector))
+
+
+def _signed(name: str, value: npt.ArrayLike) -> Floats:
+    """Validate numbers of either sign, with workers along the last axis."""
+    array = reals(name, value, signed=True)
+    if not array.ndim:
+        raise ValueError(f"{name} must have one entry for each worker, got a single number")
+    if not np.abs(array).max() <= _LARGEST:
+        raise ValueError(
+            f"{name} must be at most {_LARGEST:g} in size, but it is {np.abs(array).max():g}; "
+            "rescale the units"
+        )
+    return array
+
+
+def _along(**arrays: Floats) -> None:
+    """Refuse arrays that differ in the number of workers, or do not broadcast."""
+    (name, first), *others = arrays.items()
+    for other, array in others:
+        if not array.ndim or not first.ndim or array.shape[-1] != first.shape[-1]:
+            raise ValueError(
+                f"{other} must have one entry for each worker of {name} along the last axis, "
+                f"but the shapes are {array.shape} and {first.shape}"
+            )
+    broadcast(**arrays)
+
+
+def _selected(values: npt.ArrayLike, inclusion: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Validate what the selected workers returned, and their chances of being selected."""
+    sample, chance = _signed("values", values), probabilities("inclusion", inclusion)
+    _along(values=sample, inclusion=chance)
+    if chance.min() < _RAREST:
+        raise ValueError(
+            f"inclusion must be at least {_RAREST:g} for workers that were selected, but it is "
+            f"{chance.min():g}"
+        )
+    return sample, chance
+
+
+def _weighted(sample: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean along the last axis; rounding must not leave the range."""
+    mean = (weights * sample).sum(axis=-1) / weights.sum(axis=-1)
+    return np.asarray(np.clip(mean, sample.min(axis=-1), sample.max(axis=-1)))[()]

@@ -1,0 +1,47 @@
+r"""What it costs to skip the slowest workers: round times, and the accuracy of fewer gradients.
+
+Round times are means of order statistics: the server waits for the first k of n workers.
+Fewer gradients make a round shorter and noisier; :func:`best_quorum` finds the best k.
+`start` is the initial squared distance :math:`x_0^2` from the optimum, and `noise` the variance
+:math:`\sigma^2` of one stochastic gradient.
+"""
+
+from decentral.accuracy import (
+    gradients_needed,
+    min_quorum,
+    rounds_to_accuracy,
+    squared_error,
+)
+from decentral.order_statistics import (
+    exponential_round_time,
+    exponential_round_variance,
+    pareto_round_time,
+    round_time,
+    unequal_round_time,
+)
+from decentral.quorum import (
+    Quorum,
+    TunedQuorum,
+    TunedStep,
+    best_quorum,
+    best_quorum_and_step,
+    best_step,
+)
+
+__all__ = [
+    "Quorum",
+    "TunedQuorum",
+    "TunedStep",
+    "best_quorum",
+    "best_quorum_and_step",
+    "best_step",
+    "exponential_round_time",
+    "exponential_round_variance",
+    "gradients_needed",
+    "min_quorum",
+    "pareto_round_time",
+    "round_time",
+    "rounds_to_accuracy",
+    "squared_error",
+    "unequal_round_time",
+]
