@@ -177,7 +177,8 @@ def rounds_to_accuracy(
     -------
     ndarray, of the common shape of the arguments
         A NumPy float if all are scalars; 0 where the start is accurate enough. The whole
-        number is the least at which :func:`squared_error` is at most `accuracy`.
+        number is the least at which :func:`squared_error` is at most `accuracy`, up to the
+        rounding of that error.
 
     Raises
     ------
