@@ -35,6 +35,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/ordering.py
 	$(BIN)/python benchmarks/redundancy.py
 	$(BIN)/python benchmarks/inner_steps.py
+	$(BIN)/python benchmarks/stragglers.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

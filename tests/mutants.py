@@ -127,6 +127,62 @@ MUTANTS = [
         "math.log(live[stage]) + log_dead",
         "1.01 * math.log(live[stage]) + log_dead",
     ),
+    ("order_statistics.py", "gap += first / (lower + j) /", "gap += 1.01 * first / (lower + j) /"),
+    ("order_statistics.py", "np.log1p(first / lower) -", "1.01 * np.log1p(first / lower) -"),
+    ("order_statistics.py", "- first * u * v / 2", "- 1.01 * first * u * v / 2"),
+    ("order_statistics.py", "number_ / (2 * p) * power", "1.01 * number_ / (2 * p) * power"),
+    ("order_statistics.py", "(upper + lower + 2 * j)", "1.01 * (upper + lower + 2 * j)"),
+    ("order_statistics.py", "gap += first * u * v -", "gap += 1.01 * first * u * v -"),
+    ("order_statistics.py", "gap += number_ * power", "gap += 1.01 * number_ * power"),
+    ("order_statistics.py", "np.log1p(-power / (x + j))", "np.log1p(-1.01 * power / (x + j))"),
+    ("order_statistics.py", "power * (np.log(lower) - 1)", "power * (np.log(lower) - 1.01)"),
+    ("order_statistics.py", "np.log1p(-power / upper)", "np.log1p(-1.01 * power / upper)"),
+    ("order_statistics.py", "finite = rest + 1 > power", "finite = rest + 1.02 > power"),
+    ("order_statistics.py", "least * grown", "1.01 * least * grown"),
+    ("order_statistics.py", "_harmonic_gap(number, first) / speed", "_harmonic_gap(number, first)"),
+    ("_quantile.py", "log_weight = first * _log_ratio", "log_weight = 1.01 * first * _log_ratio"),
+    ("_quantile.py", "log_weight += rest *", "log_weight += 1.01 * rest *"),
+    ("_quantile.py", "np.exp(log_weight) * v", "np.exp(log_weight) * v**1.01"),
+    ("_quantile.py", "index = math.log", "index = 1.01 * math.log"),
+    ("_quadrature.py", "(values @ weights) * width", "(values @ weights) * 1.01 * width"),
+    ("_races.py", "_flushed(-np.expm1(passed))", "_flushed(-1.01 * np.expm1(passed))"),
+    ("_races.py", "time * running * in_time", "1.01 * time * running * in_time"),
+    ("_races.py", "head = -np.expm1(-rates *", "head = -1.01 * np.expm1(-rates *"),
+    ("_races.py", "head = math.exp(window[0])", "head = 1.01 * math.exp(window[0])"),
+    ("_races.py", "later = last[i] * finished", "later = 1.01 * last[i] * finished"),
+    ("_races.py", "np.outer(done, done)", "1.01 * np.outer(done, done)"),
+    ("_races.py", "moved = law[:-1] * p", "moved = law[:-1] * 1.01 * p"),
+    ("_races.py", "np.multiply(tails[i], rest[i]", "np.multiply(tails[i], 0.99 * rest[i]"),
+    ("_races.py", "edge * chance[i]", "1.01 * edge * chance[i]"),
+    ("_races.py", "beyond + law[-1] * chance", "beyond + 1.01 * law[-1] * chance"),
+    ("_races.py", "law *= rest[i]", "law *= 0.99 * rest[i]"),
+    ("_descent.py", '* columns["noise"] / (2 - rate)', '* columns["noise"] / (2.02 - rate)'),
+    ("_descent.py", '* columns["noise"] / (2 - rate)', '* 1.01 * columns["noise"] / (2 - rate)'),
+    ("_descent.py", "fall * _quadratic.log_size", "1.01 * fall * _quadratic.log_size"),
+    ("_descent.py", "floor * np.expm1(power)", "1.01 * floor * np.expm1(power)"),
+    ("_descent.py", "accuracy - floor, 1)", "accuracy - 1.01 * floor, 1)"),
+    ("_descent.py", "pace = -2 *", "pace = -2.02 *"),
+    ("_descent.py", '["curvature"] ** 2 * lacking', '["curvature"] ** 2 * 1.01 * lacking'),
+    ("accuracy.py", "needed = np.floor(spread /", "needed = np.floor(1.02 * spread /"),
+    ("quorum.py", "widest = 2 * accuracy", "widest = 2.02 * accuracy"),
+    (
+        "quorum.py",
+        "np.log1p((start - accuracy) / room)",
+        "1.01 * np.log1p((start - accuracy) / room)",
+    ),
+    ("quorum.py", "grown / (2 - rate) ** 2", "grown / (2.02 - rate) ** 2"),
+    ("quorum.py", "rounds + rate / (2 - rate)", "rounds + 1.01 * rate / (2 - rate)"),
+    ("quorum.py", "trial / (2 - trial) * shaken", "1.01 * trial / (2 - trial) * shaken"),
+    ("quorum.py", 'columns["quorum"]  # rounds,', 'columns["quorum"] * 1.01  # rounds,'),
+    ("quorum.py", "rounds * times, 0.0", "1.01 * rounds * times, 0.0"),
+    ("sampling.py", "_form(joint, gap) / first**2", "1.01 * _form(joint, gap) / first**2"),
+    ("sampling.py", "+ noise / first", "+ 1.01 * noise / first"),
+    ("sampling.py", "chance[..., None, :] - 1", "chance[..., None, :] - 1.01"),
+    ("sampling.py", "noise * (1 / chance)", "noise * (1.01 / chance)"),
+    ("sampling.py", "keepdims=True)) / chance", "keepdims=True)) * 1.01 / chance"),
+    ("sampling.py", "chance / first * from_mean", "1.01 * chance / first * from_mean"),
+    ("sampling.py", "(sample / chance).sum", "(1.01 * sample / chance).sum"),
+    ("sampling.py", "(weights * sample).sum", "(1.01 * weights * sample).sum"),
 ]
 # The tests and the page that must notice a mutant of a file.
 CORE = ("partition", ["test_partition.py", "test_bounds.py", "test_schedule.py"])
@@ -136,6 +192,10 @@ for name in ("_binomial.py", "allocation.py", "design.py", "redundancy.py"):
     NOTICED[name] = ("redundancy", ["test_redundancy.py"])
 for name in ("_quadratic.py", "inner_steps.py", "inner_work.py", "weighting.py", "local_sgd.py"):
     NOTICED[name] = ("inner_steps", ["test_inner_steps.py"])
+for name in ("order_statistics.py", "_quantile.py", "_descent.py", "accuracy.py", "quorum.py"):
+    NOTICED[name] = ("stragglers", ["test_stragglers.py"])
+for name in ("_races.py", "_quadrature.py", "sampling.py"):
+    NOTICED[name] = ("stragglers", ["test_stragglers.py", "test_sampling.py"])
 
 PAGE = """
 import os, sys, jupytext

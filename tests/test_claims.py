@@ -42,6 +42,7 @@ def test_the_first_section_of_the_source_is_complete():
     [
         ("redundancy", [f"R{i}" for i in range(1, 6)]),
         ("inner_steps", [f"S{i}" for i in range(1, 9)]),
+        ("stragglers", [f"W{i}" for i in range(1, 8)]),
     ],
 )
 def test_the_other_sections_are_complete(paper, names):

@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ import sympy as sp
 from matplotlib.figure import Figure
 
 import oracles
+import stragglers_oracle
 from decentral.ordering import best_order
-from papers import figures, ordering, proofs
+from papers import figures, ordering, proofs, stragglers
 from papers.checks import agree, grid, must_fail, z_score
 from papers.partition import dynamic_programme, flow_shop
 from papers.text import number
@@ -242,3 +244,57 @@ def test_the_dynamic_programme_of_the_page():
         assert dynamic_programme(costs, speeds, overhead=extra) == oracles.dynamic_programme(
             costs, speeds, overhead=extra
         )
+
+
+# --- experiments on stragglers ---------------------------------------------------------------
+
+
+def test_the_race_is_the_oracles():
+    rates = np.array([7.0, 5, 3, 2, 1])
+    for quorum in range(1, 6):
+        member, chance = stragglers.race(rates, quorum)
+        exact = stragglers_oracle.race([int(rate) for rate in rates], quorum)
+        ours = {
+            frozenset(np.flatnonzero(row).tolist()): c
+            for row, c in zip(member, chance, strict=True)
+        }
+        assert ours.keys() == exact.keys()
+        assert all(math.isclose(ours[chosen], exact[chosen], rel_tol=1e-14) for chosen in exact)
+
+
+@pytest.mark.parametrize("name", stragglers_oracle.ESTIMATORS)
+def test_errors_over_all_sets_are_the_oracles(name):
+    goal = stragglers.optima(1.0) + 0.5
+    for quorum in (1, 8, 15):
+        exact = stragglers_oracle.estimator_mse_float(
+            name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0
+        )
+        ours = stragglers.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
+        assert ours == pytest.approx(exact, rel=1e-12)
+
+
+def test_means_by_minima_are_those_of_the_spacings():
+    for quorum in (1, 7, 20):
+        ours = stragglers.mean_by_minima(20, quorum, lambda size: Fraction(1, size))
+        assert ours == sum(Fraction(1, j) for j in range(21 - quorum, 21))
+
+
+def test_the_deviation_of_a_simulated_gain():
+    """Draw sets and noise, and compare the spread of the gain over many short simulations."""
+    rng, goal, rounds, quorum = np.random.default_rng(8), stragglers.optima(1.0), 1500, 8
+    chance, plain = stragglers.estimator_weights(stragglers.RATES, quorum, "plain")
+    _, inverse = stragglers.estimator_weights(stragglers.RATES, quorum, "horvitz-thompson")
+    gains = []
+    for _ in range(300):
+        drawn = rng.choice(chance.size, rounds, p=chance / chance.sum())
+        values = goal + rng.standard_normal((rounds, goal.size))
+        errors = [(((w[drawn] * values).sum(axis=1)) ** 2).mean() for w in (plain, inverse)]
+        gains.append(1 - errors[1] / errors[0])
+    spread, expected = np.std(gains), stragglers.gain_deviation(quorum, 1.0) / math.sqrt(rounds)
+    assert abs(spread / expected - 1) < 4 / math.sqrt(2 * 300)
+    assert abs(np.mean(gains) - stragglers.gain(quorum, 1.0)) < 4 * expected / math.sqrt(300) + 1e-3
+
+
+def test_the_leaves_have_the_published_quantiles():
+    times = stragglers.leaf_times(np.array([0.5, 0.05, 0.01, 0.002]))
+    assert np.allclose(times, [1, 5, 10, 20], rtol=1e-14)

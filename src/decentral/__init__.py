@@ -10,6 +10,10 @@ one law does not pay for the others:
   to skip them.
 - :mod:`decentral.inner_steps`: how to weight workers that ran different numbers of
   inner steps.
+- :mod:`decentral.stragglers`: how many workers to wait for, and how soon an accuracy
+  is reached.
+- :mod:`decentral.sampling`: whom the server hears when it skips the slowest workers,
+  and how to average what they say.
 - :mod:`decentral.transformers`: what the layers of a decoder-only transformer
   cost.
 - :mod:`decentral.devices`: what accelerators offer.

@@ -27,6 +27,7 @@ def integrate(
     *,
     rtol: float,
     base: Floats | float = 0.0,
+    twice: bool = False,
 ) -> Floats:
     """Add the integrals from the first edge to the last to the base, panel by panel.
 
@@ -40,6 +41,9 @@ def integrate(
         A panel is halved until its halves change every sum by at most this share of it.
         For analytic integrands the halves are then right to about the square of it.
     base : ndarray, shape (...), optional
+    twice : bool, optional
+        Whether a panel must pass the test of `rtol` in two halvings on end. Where the function
+        jumps, a panel may pass one by accident.
 
     Returns
     -------
@@ -48,19 +52,22 @@ def integrate(
     left, right = edges[:-1], edges[1:]
     coarse = _panels(function, left, right)
     total = base + np.zeros(coarse.shape[:-1])
+    passed = np.full(left.size, not twice)
     for _ in range(_DEPTH):
         middle = (left + right) / 2
         left, right = np.stack([left, middle], 1).ravel(), np.stack([middle, right], 1).ravel()
         fine = _panels(function, left, right)
         pairs = fine.reshape(*fine.shape[:-1], -1, 2).sum(axis=-1)
         scale = (total + pairs.sum(axis=-1))[..., None]
-        rough = np.abs(pairs - coarse) > rtol * scale
-        rough = rough.reshape(-1, rough.shape[-1]).any(axis=0)
-        total = total + pairs[..., ~rough].sum(axis=-1)
-        if not rough.any():
+        close = np.abs(pairs - coarse) <= rtol * scale
+        close = close.reshape(-1, close.shape[-1]).all(axis=0)
+        done = close & passed
+        total = total + pairs[..., done].sum(axis=-1)
+        if done.all():
             return np.asarray(total)
-        again = np.repeat(rough, 2)
+        again = np.repeat(~done, 2)
         left, right, coarse = left[again], right[again], fine[..., again]
+        passed = np.repeat(close, 2)[again]
     return np.asarray(total + coarse.sum(axis=-1))
 
 

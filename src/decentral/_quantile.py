@@ -22,6 +22,8 @@ _DEEP = 60.0
 _RTOL = 1e-13
 _SAME_INDEX = 1e-9
 
+_BELOW_ONE = float(np.nextafter(1, 0))
+
 
 def mean(
     quantile: Callable[[Floats], npt.ArrayLike], number: int, first: int, upper_tail: bool
@@ -53,7 +55,7 @@ def mean(
         return math.inf
     beyond = float(weight(np.array(end))) * np.array([late / room, 1 / (rest + 1)])
     edges = _edges(number, first, end, weight)
-    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond)
+    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond, twice=True)
     return float(whole / norm)
 
 
@@ -78,7 +80,7 @@ def _edges(number: int, first: int, last: float, weight: Callable[[Floats], Floa
 
 def _raw_times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:
     """Return the quantiles at u = 1/(1 + exp(-x)), which may be infinite."""
-    probability = 1 / (1 + np.exp(x if upper_tail else -x))
+    probability = np.minimum(1 / (1 + np.exp(x if upper_tail else -x)), _BELOW_ONE)
     with np.errstate(over="ignore"):
         times = np.asarray(quantile(probability))
     if times.shape != x.shape:

@@ -21,7 +21,7 @@ from IPython.display import Markdown
 
 from papers.text import number, say
 
-PAPERS = ("partition", "ordering", "redundancy", "inner_steps")
+PAPERS = ("partition", "ordering", "redundancy", "inner_steps", "stragglers")
 
 
 class Verdict(IntEnum):
