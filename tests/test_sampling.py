@@ -62,6 +62,31 @@ def test_a_worker_that_hardly_ever_finishes_keeps_its_digits():
         )
 
 
+@pytest.mark.parametrize(
+    ("rates", "k", "pair", "exact"),
+    [
+        ([1e20, 1, 1], 2, (1, 2), "2e-40"),
+        ([1e40, 1, 1], 2, (1, 2), "2e-80"),
+        ([1, 1, 1e-50], 2, (0, 2), "7.5e-51"),
+    ],
+)
+def test_pairs_that_hardly_ever_occur_keep_their_digits(rates, k, pair, exact):
+    assert close(joint_inclusion_probabilities(rates, k)[pair], exact, 1e-14)
+
+
+def test_fleets_over_a_hundred_orders_of_magnitude():
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        n = int(rng.integers(2, 7))
+        k = int(rng.integers(1, n + 1))
+        rates = 10 ** rng.uniform(-25, 25, n)
+        exact = oracle.joint_inclusion_mp(rates.tolist(), k)
+        joint = joint_inclusion_probabilities(rates, k)
+        for row, line in zip(joint, exact, strict=True):
+            assert all(close(a, b, 1e-13) or a == b == 0 for a, b in zip(row, line, strict=True))
+        assert joint.max() <= 1
+
+
 def test_inclusion_by_another_quadrature():
     rates = np.geomspace(1e-5, 1e5, 40)
     for k in (3, 20, 38):
@@ -190,6 +215,18 @@ def test_a_common_shift_of_the_optima():
     assert mean_squared_error("horvitz-thompson", rates, 2, theta + 100) > 10 * here
 
 
+def test_errors_do_not_cancel():
+    # All optima alike, and far from 0: the sum of the first k does not vary at all.
+    assert mean_squared_error("horvitz-thompson", [1] * 4, 2, [1e8] * 4, noise=0) < 1e-8
+    ours = mean_squared_error("horvitz-thompson", [1] * 4, 2, 1e8 + np.arange(4), noise=0)
+    assert ours == pytest.approx(5 / 12, rel=1e-6)
+    rng = np.random.default_rng(9)
+    for name in NAMES:
+        for k in (1, 2, 5, 6):
+            goal = 1e8 + rng.standard_normal(6)
+            assert mean_squared_error(name, [1] * 6, k, goal, noise=0) >= 0
+
+
 def test_estimates_by_hand():
     assert plain_mean([1, 2, 6]) == 3
     assert horvitz_thompson([1, 2], [0.5, 0.25], 5) == 2
@@ -201,7 +238,7 @@ def test_a_weighted_mean_stays_within_the_values():
     rng = np.random.default_rng(6)
     for scale in (1e-50, 1.0, 1e50):
         values = scale * (0.1 + rng.random((2000, 3)) * np.array([[1e-16], [1.0]])[rng.integers(2)])
-        chance = 10 ** rng.uniform(-90, 0, (2000, 3))
+        chance = 10 ** rng.uniform(-59, 0, (2000, 3))
         for mean in (hajek(values, chance), plain_mean(values)):
             assert np.all((mean >= values.min(axis=1)) & (mean <= values.max(axis=1)))
     assert hajek([0.1] * 7, [0.3] * 7) == 0.1
@@ -212,14 +249,20 @@ BAD = [
     (lambda: inclusion_probabilities([1, 2], 3), "quorum is 3 and there are 2 workers"),
     (lambda: inclusion_probabilities([1, 2], 0), "quorum must be at least 1"),
     (lambda: inclusion_probabilities([1, 1e70], 1), "rates must be between 1e-60 and 1e\\+60"),
-    (lambda: joint_inclusion_probabilities(np.ones(2000), 1000), "2000 squared times"),
+    (lambda: inclusion_probabilities(np.ones(20_000), 10_000), "smaller of quorum and the rest"),
+    (lambda: inclusion_probabilities(np.ones(10**5), 1), "at most 20,000 workers, else"),
+    (lambda: joint_inclusion_probabilities(np.ones(2000), 2000), "at most 500 workers for pairs"),
+    (lambda: joint_inclusion_probabilities(np.ones(500), 250), "500 squared times"),
+    (lambda: mean_squared_error("plain", [1, 1e-60, 1e60], 2, [0, 1, 2]), "rates must include"),
+    (lambda: mean_squared_error("plain", [1, 2], 1, [0, 1], noise=1e300), "noise must be at most"),
+    (lambda: mean_squared_error(["plain"], [1, 2], 1, [0, 1]), "estimator must be"),
     (lambda: selection_bias([0.5, 0.5], [1, 2, 3]), "optima must have one entry for each worker"),
     (lambda: selection_bias([0.5, 1.5], [1, 2]), "inclusion must be a probability"),
     (lambda: selection_bias([0, 0], [1, 2]), "inclusion must not be 0 for all workers"),
     (lambda: selection_bias([0.5, 0.5], [1, np.nan]), r"optima must be finite, but optima\[1\]"),
     (lambda: plain_mean(3), "values must have one entry for each worker"),
     (lambda: plain_mean([1e70, 2]), r"values must be at most 1e\+60 in size"),
-    (lambda: horvitz_thompson([1, 2], [0.5, 0], 3), "inclusion must be at least 1e-100"),
+    (lambda: horvitz_thompson([1, 2], [0.5, 0], 3), "inclusion must be at least 1e-60"),
     (lambda: horvitz_thompson([1, 2], [0.5, 0.5], 1), "workers must be at least the 2"),
     (lambda: hajek([1, 2], [0.5]), "inclusion must have one entry for each worker of values"),
     (lambda: hajek([], []), "values must have at least one entry"),

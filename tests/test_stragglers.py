@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import stragglers_oracle as oracle
 from decentral import InfeasibleError
@@ -107,6 +107,25 @@ def test_a_pareto_mean_exists_just_where_it_should():
     assert pareto_round_time(2, 1, tail=0.5 + 1e-9) > 1e8
 
 
+def test_pareto_times_close_to_the_border():
+    # 1/alpha is rounded; alpha (n - k + 1) - 1 decides, as if it were exact.
+    for n, k, tail in ((64, 64, 1.0000000001), (64, 64, 1.0001), (64, 63, 0.50001)):
+        assert close(pareto_round_time(n, k, tail=tail), oracle.pareto_mean(n, k, tail, 1), 1e-13)
+    for n in range(2, 400):
+        for tail in (np.nextafter(1 / n, 0), 1 / n, np.nextafter(1 / n, 1)):
+            finite = Fraction(float(tail)) * n > 1
+            ours = pareto_round_time(n, 1, tail=tail)
+            assert math.isfinite(ours) == finite
+            if finite:
+                exact = oracle.pareto_mean(n, 1, float(tail), 1)
+                assert close(ours, exact, 1e-14 * (1 + math.log(n) / tail))
+
+
+def test_a_small_scale_keeps_a_large_mean_finite():
+    ours = pareto_round_time(2**53, 2**53 - 30, tail=0.045, scale=1e-60)
+    assert ours == pytest.approx(3.33e266, rel=2e-3)
+
+
 def test_the_case_from_the_field():
     # Quorum 60 of 64 with 37 workers alive is an error; before that it has a time.
     assert exponential_round_time(64, 60) == pytest.approx(2.660557, abs=1e-6)
@@ -173,6 +192,44 @@ def test_round_time_of_a_mixture_is_a_binomial_tail(n):
     assert np.allclose(ours, 1 + 4 * drop_probability(n, 0.05, skips=n - k), rtol=1e-12)
 
 
+def test_a_jump_is_found_wherever_it_is():
+    rng = np.random.default_rng(10)
+    for _ in range(150):
+        n = int(rng.integers(1, 30))
+        k = int(rng.integers(1, n + 1))
+        jump = float(rng.choice([rng.beta(k, n - k + 1), 0.5 + 10 ** rng.uniform(-6, -1)]))
+        exact = 1 + 99 * float(stats.beta(k, n - k + 1).sf(jump))
+        ours = round_time(lambda u, at=jump: np.where(u <= at, 1.0, 100.0), n, k)
+        assert ours == pytest.approx(exact, rel=1e-11)
+
+
+def test_a_steep_law_beside_an_end_of_a_panel():
+    def steep(u):
+        return 1 + (1e6 - 1) * special.expit((special.logit(u) - 0.000424) / 2e-7)
+
+    assert round_time(steep, 1, 1) == pytest.approx(1 + (1e6 - 1) * 0.499894, rel=1e-9)
+
+
+def test_round_time_of_many_steps():
+    sample = np.sort(np.random.default_rng(11).exponential(size=2000))[::-1]
+    ours = round_time(lambda v: sample[(v * 2000).astype(int)], 10, 8, upper_tail=True)
+    edges = np.arange(2001) / 2000
+    exact = (np.diff(stats.beta(3, 8).cdf(edges)) * sample).sum()
+    assert ours == pytest.approx(exact, rel=2e-10)
+
+
+def test_round_time_at_the_ends_of_double_precision():
+    assert np.isfinite(round_time(lambda v: -np.log(v), 2**53, 9, upper_tail=True))
+    with pytest.raises(ValueError, match="too much of it lies beyond the time 1e"):
+        round_time(lambda v: np.where(v < 1e-299, 1e300, 1e-300), 5, 3, upper_tail=True)
+    light = round_time(lambda v: v**-100.0, 1000, 890, upper_tail=True)
+    assert close(light, oracle.pareto_mean(1000, 890, 0.01, 1), 1e-9)
+    with pytest.raises(ValueError, match="too much of it lies beyond"):
+        round_time(stats.lognorm(25).isf, 1, 1, upper_tail=True)
+    with pytest.raises(ValueError, match="try its upper tail"):
+        round_time(stats.lognorm(6).ppf, 64, 64)
+
+
 def test_round_time_refuses_what_is_no_quantile():
     with pytest.raises(ValueError, match="quantile must be a function"):
         round_time(3.0, 4, 2)
@@ -184,6 +241,10 @@ def test_round_time_refuses_what_is_no_quantile():
         round_time(lambda u: u - 2, 4, 2)
     with pytest.raises(ValueError, match="one time for each probability"):
         round_time(lambda u: 1.0, 4, 2)
+    with pytest.raises(ValueError, match=r"quantile\(probabilities\) must be real numbers"):
+        round_time(lambda u: ["x"] * u.size, 4, 2)
+    with pytest.raises(ValueError, match=r"quantile\(probabilities\) must not be a masked"):
+        round_time(lambda u: np.ma.masked_less(u, 0.1), 4, 2)
     with pytest.raises(ValueError, match="upper_tail must be True or False"):
         round_time(np.sqrt, 4, 2, upper_tail=1)
     with pytest.raises(ValueError, match="quorum must be a whole number"):
@@ -274,8 +335,13 @@ def test_rounds_at_either_side_of_a_tie():
 
 def test_rounds_at_the_borders():
     assert rounds_to_accuracy(4, curvature=1, step=0.2, noise=2, start=0.04, accuracy=0.05) == 0
-    # A Newton step forgets the start in one round, however far.
-    assert rounds_to_accuracy(64, curvature=2, step=0.5, noise=2, start=1e9, accuracy=0.05) == 1
+    # A step of 1/a forgets the start in one round, however far, and then errs by just phi/k.
+    newton = {"curvature": 1, "step": 1, "noise": 0.25, "start": 1e9}
+    for whole in (True, False):
+        assert rounds_to_accuracy(64, **newton, accuracy=0.05, whole=whole) == 1
+        assert rounds_to_accuracy(4, **newton, accuracy=0.0625, whole=whole) == 1
+    assert math.isinf(rounds_to_accuracy(3, **newton, accuracy=0.0625, infeasible="inf"))
+    assert min_quorum(curvature=1, step=1, noise=0.25, accuracy=0.0625) == 4
     with pytest.raises(
         InfeasibleError, match=r"accuracy must be above 0.05\d*, where .* quorum of 4"
     ):
@@ -311,6 +377,8 @@ def test_min_quorum_at_exact_ties_and_beyond_reach():
     assert min_quorum(curvature=1, step=0.5, noise=0.75, accuracy=1) == 1
     with pytest.raises(InfeasibleError, match=r"within reach of 2\*\*53 workers"):
         min_quorum(curvature=1, step=0.5, noise=1, accuracy=1e-30)
+    with pytest.raises(InfeasibleError, match=r"within reach of 2\*\*53 workers"):
+        min_quorum(curvature=1, step=1, noise=2.0**53, accuracy=1)
 
 
 # --- the best quorum ------------------------------------------------------------------------
@@ -478,6 +546,20 @@ BAD = [
     (lambda: min_quorum(curvature=1, step=0.2, noise=2, accuracy=0), "accuracy must be positive"),
     (lambda: gradients_needed(**{**GOAL, "start": "x"}), "start must be real numbers"),
     (lambda: best_step(0, **GOAL), "quorum must be positive"),
+    (lambda: best_step(1e-300, **GOAL), r"quorum must be between 1e-60 and 1e\+60"),
+    (lambda: exponential_round_time(4, 1e-300), "quorum must be between"),
+    (
+        lambda: squared_error(1e308, 1, curvature=1, step=0.2, noise=2, start=1),
+        r"rounds must be at most 1e\+60",
+    ),
+    (
+        lambda: best_quorum([1e308, 1.1e308], step=0.2, **GOAL),
+        r"round_times must be between 1e-60 and 1e\+60, or infinite",
+    ),
+    (
+        lambda: best_quorum(1 - 0.9e-9 * np.arange(1000), step=0.2, **GOAL),
+        "round_times must not fall with the quorum",
+    ),
 ]
 
 

@@ -41,7 +41,7 @@ def spread(rate: Floats, columns: dict[str, Floats]) -> Floats:
 
 
 def error(rounds: Floats, rate: Floats, floor: Floats, start: Floats) -> Floats:
-    """Return the mean squared error, shrinking from `start` to `floor`."""
+    """Return the mean squared error, on its way from `start` to `floor`."""
     fall = np.where(rounds > 0, 2 * rounds, 0)
     with np.errstate(invalid="ignore"):
         power = np.where(fall > 0, fall * _quadratic.log_size(rate), 0)
@@ -53,16 +53,18 @@ def rounds_needed(columns: dict[str, Floats], rounded: bool) -> Floats:
     rate = columns["curvature"] * columns["step"]
     floor = spread(rate, columns) / columns["quorum"]
     start, accuracy = columns["start"], columns["accuracy"]
-    reachable, needed = floor < accuracy, start > accuracy
-    room = np.where(reachable, accuracy - floor, 1)
+    needed, at_once = start > accuracy, rate == 1  # a step of 1/a forgets the start
+    reachable = (floor < accuracy) | (at_once & (floor == accuracy))
+    room = np.where(floor < accuracy, accuracy - floor, 1)
     pace = -2 * _quadratic.log_size(rate)
     rounds = np.log1p(np.where(needed, start - accuracy, 0) / room) / pace
+    rounds = np.where(at_once & needed, 1.0, rounds)
     if rounded:
         rounds = np.maximum(np.ceil(rounds), needed)
         # The logarithms are rounded; what decides is whether the excess has shrunk to the room.
         with np.errstate(invalid="ignore"):
             late = np.exp(-pace * rounds) * (start - floor) > room
-            rounds += late & needed
+            rounds += late & needed & ~at_once
             early = np.exp(-pace * (rounds - 1)) * (start - floor) <= room
             rounds -= early & needed & (rounds > 1)
     return np.where(needed & ~reachable, np.inf, rounds)

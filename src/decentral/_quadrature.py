@@ -12,6 +12,10 @@ from decentral._validation import Floats
 _NODES = 32
 # Panels are halved at most so often; a jump of the integrand is then located to 2**-60.
 _DEPTH = 60
+# So many panels are halved at once; it bounds the memory.
+_BATCH = 4096
+# What a jump between an end of a panel and the nearest node weighs, in widths of the panel.
+_BLIND = 1e-3
 
 
 @cache
@@ -21,13 +25,27 @@ def _rule() -> tuple[Floats, Floats]:
     return (nodes + 1) / 2, weights / 2
 
 
+@cache
+def _ends() -> Floats:
+    """Return what extrapolates from the nodes to 0 and to 1, shape (nodes, 2)."""
+    nodes, _ = _rule()
+    gaps = nodes[:, None] - nodes
+    np.fill_diagonal(gaps, 1)
+    columns = []
+    for end in (0.0, 1.0):
+        reach = np.tile(end - nodes, (_NODES, 1))
+        np.fill_diagonal(reach, 1)
+        columns.append((reach / gaps).prod(axis=1))
+    return np.stack(columns, axis=1)
+
+
 def integrate(
     function: Callable[[Floats], Floats],
     edges: Floats,
     *,
     rtol: float,
     base: Floats | float = 0.0,
-    twice: bool = False,
+    jumps: bool = False,
 ) -> Floats:
     """Add the integrals from the first edge to the last to the base, panel by panel.
 
@@ -41,40 +59,50 @@ def integrate(
         A panel is halved until its halves change every sum by at most this share of it.
         For analytic integrands the halves are then right to about the square of it.
     base : ndarray, shape (...), optional
-    twice : bool, optional
-        Whether a panel must pass the test of `rtol` in two halvings on end. Where the function
-        jumps, a panel may pass one by accident.
+    jumps : bool, optional
+        Whether the function may jump. Then its values at the ends of a panel must also be
+        those that the nodes foretell, else a jump beside an end could be missed.
 
     Returns
     -------
     ndarray, shape (...)
     """
     left, right = edges[:-1], edges[1:]
-    coarse = _panels(function, left, right)
-    total = base + np.zeros(coarse.shape[:-1])
-    passed = np.full(left.size, not twice)
-    for _ in range(_DEPTH):
+    coarse = _panels(function, left, right, jumps)[0]
+    total = base + coarse.sum(axis=-1)
+    batches = [(left, right, coarse, 0)]
+    while batches:
+        left, right, coarse, depth = batches.pop()
         middle = (left + right) / 2
         left, right = np.stack([left, middle], 1).ravel(), np.stack([middle, right], 1).ravel()
-        fine = _panels(function, left, right)
+        fine, unforeseen = _panels(function, left, right, jumps)
         pairs = fine.reshape(*fine.shape[:-1], -1, 2).sum(axis=-1)
-        scale = (total + pairs.sum(axis=-1))[..., None]
-        close = np.abs(pairs - coarse) <= rtol * scale
-        close = close.reshape(-1, close.shape[-1]).all(axis=0)
-        done = close & passed
-        total = total + pairs[..., done].sum(axis=-1)
-        if done.all():
-            return np.asarray(total)
-        again = np.repeat(~done, 2)
-        left, right, coarse = left[again], right[again], fine[..., again]
-        passed = np.repeat(close, 2)[again]
-    return np.asarray(total + coarse.sum(axis=-1))
+        total = total + (pairs - coarse).sum(axis=-1)
+        off = np.abs(pairs - coarse)
+        off = np.maximum(off, unforeseen.reshape(*off.shape, 2).sum(axis=-1))
+        rough = (off > rtol * total[..., None]).reshape(-1, off.shape[-1]).any(axis=0)
+        if depth < _DEPTH and rough.any():
+            again = np.repeat(rough, 2)
+            left, right, fine = left[again], right[again], fine[..., again]
+            for start in range(0, left.size, _BATCH):
+                part = slice(start, start + _BATCH)
+                batches.append((left[part], right[part], fine[..., part], depth + 1))
+    return np.asarray(total)
 
 
-def _panels(function: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
-    """Return the integral over each panel, shape (..., panels)."""
+def _panels(
+    function: Callable[[Floats], Floats], left: Floats, right: Floats, jumps: bool
+) -> tuple[Floats, Floats]:
+    """Return the integral over each panel, and what the ends make doubtful about it."""
     nodes, weights = _rule()
+    if jumps:
+        nodes = np.concatenate([nodes, [0.0, 1.0]])
     width = right - left
     values = function((left[:, None] + width[:, None] * nodes).ravel())
-    values = values.reshape(*values.shape[:-1], width.size, _NODES)
-    return np.asarray((values @ weights) * width)
+    values = values.reshape(*values.shape[:-1], width.size, nodes.size)
+    inside = values[..., :_NODES]
+    integrals = (inside @ weights) * width
+    if not jumps:
+        return integrals, np.zeros_like(integrals)
+    unforeseen = np.abs(inside @ _ends() - values[..., _NODES:]).sum(axis=-1)
+    return integrals, _BLIND * width * unforeseen

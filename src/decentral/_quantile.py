@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from decentral._quadrature import integrate
 from decentral._validation import Floats, reals
@@ -21,8 +22,11 @@ _PACE = 8.0
 _DEEP = 60.0
 _RTOL = 1e-13
 _SAME_INDEX = 1e-9
+# What may be doubtful of the part beyond the end, as a share of the mean.
+_DOUBT = 1e-9
 
 _BELOW_ONE = float(np.nextafter(1, 0))
+_TINY = 1e-308
 
 
 def mean(
@@ -33,7 +37,7 @@ def mean(
 
     def weight(x: Floats) -> Floats:
         """Return u^k (1 - u)^(n - k + 1), relative to its size near u = k/n."""
-        u, v = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x))
+        u, v = expit(x), expit(-x)
         excess = np.where(u < 0.5, first - number * u, number * v - rest)
         log_weight = first * _log_ratio(number * u, first, -excess)
         if rest:
@@ -45,18 +49,57 @@ def mean(
         weights = weight(x)
         return np.stack([weights * _times(quantile, x, upper_tail), weights])
 
-    end = _LAST if upper_tail else _LAST_BELOW
-    while end > 2 * _PACE and math.isinf(_raw_times(quantile, np.array([end]), upper_tail)[0]):
-        end /= 2  # so heavy a tail that its times exceed what a double holds
-    early, late = _times(quantile, np.array([end - _PACE, end]), upper_tail)
-    index = math.log(late / early) / _PACE if early else 0.0  # of the tail of Q, where it ends
-    room = rest + 1 - index
-    if room < _SAME_INDEX:
+    mode = math.log(first / (rest + 1))
+    end = _last_finite(quantile, mode, upper_tail)
+    before, early, late = (
+        _log_time(quantile, end - back * _PACE, upper_tail) for back in (2, 1, 0)
+    )
+    # What is left for convergence by the index of the tail of Q: where it ends, and before.
+    room, room_before = (
+        rest + 1 - (late - early) / _PACE,
+        rest + 1 - (early - before) / _PACE,
+    )
+    if max(room, room_before) < _SAME_INDEX:
         return math.inf
-    beyond = float(weight(np.array(end))) * np.array([late / room, 1 / (rest + 1)])
-    edges = _edges(number, first, end, weight)
-    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond, twice=True)
+    if room < _SAME_INDEX:
+        raise _doubt(late, upper_tail)
+    left = float(weight(np.array(end)))
+    beyond = np.array([left * math.exp(late) / room, left / (rest + 1)])
+    edges = _edges(mode, number, first, end, weight)
+    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond, jumps=True)
+    if beyond[0] * abs(room - room_before) / room > _DOUBT * whole:
+        raise _doubt(late, upper_tail)
     return float(whole / norm)
+
+
+def _doubt(log_time: float, upper_tail: bool) -> ValueError:
+    return ValueError(
+        "quantile must have a tail whose mean double precision can hold, but too much of it lies "
+        f"beyond the time {math.exp(log_time):g}"
+        + ("" if upper_tail else "; try its upper tail, with upper_tail=True")
+    )
+
+
+def _last_finite(
+    quantile: Callable[[Floats], npt.ArrayLike], mode: float, upper_tail: bool
+) -> float:
+    """Return where the integral ends: earlier, if times there exceed what a double holds."""
+    low, high = mode, _LAST if upper_tail else _LAST_BELOW
+    low = min(low, high - 1)
+    if math.isfinite(_raw_times(quantile, np.array([high]), upper_tail)[0]):
+        return high
+    for _ in range(50):
+        middle = (low + high) / 2
+        if math.isfinite(_raw_times(quantile, np.array([middle]), upper_tail)[0]):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _log_time(quantile: Callable[[Floats], npt.ArrayLike], x: float, upper_tail: bool) -> float:
+    """Return the logarithm of a time; of the least double if it is 0."""
+    return math.log(max(float(_times(quantile, np.array([x]), upper_tail)[0]), _TINY))
 
 
 def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:
@@ -66,10 +109,12 @@ def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:
         return np.where(np.abs(share) < 0.5, np.log1p(share.clip(-0.5, 0.5)), np.log(value / base))
 
 
-def _edges(number: int, first: int, last: float, weight: Callable[[Floats], Floats]) -> Floats:
+def _edges(
+    mode: float, number: int, first: int, last: float, weight: Callable[[Floats], Floats]
+) -> Floats:
     """Return edges that double their distance from the mode of the weight."""
     odds = first / (number - first + 1)
-    mode = min(math.log(odds), last - 1)
+    mode = min(mode, last - 1)
     width = (1 + odds) / math.sqrt((number + 1) * odds)
     steps: Floats = width * np.exp2(np.arange(64))
     least = float(weight(np.array(mode))) * math.exp(-_DEEP)
@@ -80,15 +125,15 @@ def _edges(number: int, first: int, last: float, weight: Callable[[Floats], Floa
 
 def _raw_times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:
     """Return the quantiles at u = 1/(1 + exp(-x)), which may be infinite."""
-    probability = np.minimum(1 / (1 + np.exp(x if upper_tail else -x)), _BELOW_ONE)
+    probability = np.minimum(expit(-x if upper_tail else x), _BELOW_ONE)
     with np.errstate(over="ignore"):
-        times = np.asarray(quantile(probability))
+        times = reals("quantile(probabilities)", quantile(probability), infinite=True)
     if times.shape != x.shape:
         raise ValueError(
             f"quantile must return one time for each probability, got shape {times.shape} for "
             f"{x.shape}"
         )
-    return reals("quantile(probabilities)", times, infinite=True)
+    return times
 
 
 def _times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:

@@ -31,7 +31,11 @@ _ZERO = 1e-30
 _FLUSH_EVERY = 8
 # Laws of all workers but one are held for so many bytes of times at once.
 _BYTES = 2**26
-_MOST_WORK = 3 * 10**7
+# Fleets beyond these are refused: single workers, workers times counts, and for pairs.
+_MOST_WORKERS = {False: 20_000, True: 500}
+_MOST_WORK = 10**7
+# Panels of at most this width, in logarithms of time, are begun with.
+_WIDTH = 4.0
 
 
 def fleets(rates: object, quorum: object, *, pairs: bool = False) -> tuple[Floats, Ints]:
@@ -48,6 +52,11 @@ def fleets(rates: object, quorum: object, *, pairs: bool = False) -> tuple[Float
         raise ValueError(
             f"quorum must be at most the number of workers, but quorum is {first.max()} and there "
             f"are {number} workers"
+        )
+    if number > _MOST_WORKERS[pairs]:
+        raise ValueError(
+            f"rates must be of at most {_MOST_WORKERS[pairs]:,} workers{' for pairs' * pairs}, "
+            f"else it would take minutes, but there are {number:,}"
         )
     work = number ** (2 if pairs else 1) * int(np.minimum(first, number - first).max())
     if work > _MOST_WORK:
@@ -106,7 +115,8 @@ def inclusion(rates: Floats, quorum: int) -> Floats:
         return np.asarray(rates[:, None] * time * running * in_time)
 
     head = -np.expm1(-rates * math.exp(window[0]))
-    return integrate(density, window, rtol=_RTOL, base=head)
+    chances = integrate(density, window, rtol=_RTOL, base=head)
+    return np.minimum(chances, 1)  # rounding must not exceed what a probability can be
 
 
 def joint_inclusion(rates: Floats, quorum: int) -> Floats:
@@ -118,24 +128,25 @@ def joint_inclusion(rates: Floats, quorum: int) -> Floats:
         return np.diag(inclusion(rates, 1))
     joint = np.empty((number, number))
     scaled = _unit(rates)[1]
-    window = _window(scaled, quorum)
+    window = _window(scaled, quorum, others=2)
 
     def density(log_time: Floats) -> Floats:
         """Return the density of the later of the two, with fewer than k - 1 others done."""
         time = np.exp(log_time)
         finished, running = _chances(scaled, time)
+        done = -np.expm1(-scaled[:, None] * time)  # `finished` lacks the least of these
         last = scaled[:, None] * time * running
         values = np.zeros((number, number, time.size))
         for i in range(number - 1):
             rest = np.delete(np.arange(number), i)
             in_time = _fewer_of_others(finished[rest], running[rest], quorum - 1)[i:]
-            later = last[i] * finished[i + 1 :] + finished[i] * last[i + 1 :]
+            later = last[i] * done[i + 1 :] + done[i] * last[i + 1 :]
             values[i, i + 1 :] = later * in_time
         return values
 
     done = -np.expm1(-scaled * math.exp(window[0]))
     head = np.triu(np.outer(done, done), 1)
-    upper = integrate(density, window, rtol=_RTOL, base=head)
+    upper = np.minimum(integrate(density, window, rtol=_RTOL, base=head), 1)
     joint = upper + upper.T
     np.fill_diagonal(joint, inclusion(rates, quorum))
     return joint
@@ -228,24 +239,30 @@ def _without_each(chance: Floats, rest: Floats, most: int, *, at_most: bool) -> 
     return result
 
 
-def _window(rates: Floats, quorum: int) -> Floats:
-    """Return logarithms of times between which the k-th of the others finishes, nearly surely.
+def _window(rates: Floats, quorum: int, others: int = 1) -> Floats:
+    """Return edges, in logarithms of time, between which it is decided who is among the first.
 
-    Before the first, P(N >= k), and beyond the second, P(N <= k), are negligible by Chernoff's
-    bound. The k-th finishing time has an increasing hazard rate on average (Birnbaum, Esary and
-    Marshall, 1966), so what its survival function has left beyond a time is also its share of
-    the integral of the survival function.
+    Before the first edge P(N > k - others), and beyond the last P(N <= k), are negligible by
+    Chernoff's bound; `others` is 1 for single workers and 2 for pairs. The k-th finishing time
+    has an increasing hazard rate on average (Birnbaum, Esary and Marshall, 1966), so what its
+    survival function has left beyond a time is also its share of the integral of the survival
+    function.
     """
     number = rates.size
     slack = -math.log(_NEGLECTED)
     low = -slack - math.log(float(rates.sum()))  # by then hardly anyone has finished
     high = math.log((slack + math.log(number)) / float(rates.min()))  # and by then everyone has
     if number == 1:
-        return np.array([low, high])
+        return _spaced(low, high)
     count = min(quorum, number - 1)  # for k = n the upper end is this one's, the lower earlier
-    early = _last(lambda x: _log_chernoff(rates, x, count, above=True) < -slack, low, high)
+    first = count + 1 - others
+    early = _last(lambda x: _log_chernoff(rates, x, first, above=True) < -slack, low, high)
     late = _last(lambda x: _log_chernoff(rates, x, count, above=False) >= -slack, early, high)
-    return np.array([early, late + (high - low) * 2.0**-_HALVINGS])
+    return _spaced(early, late + (high - low) * 2.0**-_HALVINGS)
+
+
+def _spaced(low: float, high: float) -> Floats:
+    return np.linspace(low, high, 1 + math.ceil((high - low) / _WIDTH))
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:

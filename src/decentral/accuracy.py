@@ -12,6 +12,7 @@ from decentral._validation import Floats, Ints, choice, flag, reals
 from decentral.errors import InfeasibleError
 
 Infeasible = Literal["raise", "inf"]
+_MOST_ROUNDS = 1e60
 
 
 def squared_error(
@@ -63,9 +64,12 @@ def squared_error(
     >>> squared_error([0, 1, 10, 100], 4, curvature=1, step=0.2, noise=2, start=1).round(4)
     array([1.    , 0.66  , 0.0664, 0.0556])
     """
+    count = reals("rounds", rounds)
+    if count.max() > _MOST_ROUNDS:
+        raise ValueError(f"rounds must be at most {_MOST_ROUNDS:g}, but it is {count.max():g}")
     columns = _descent.columns_of(
-        rounds=reals("rounds", rounds),
-        quorum=reals("quorum", quorum, positive=True),
+        rounds=count,
+        quorum=_quadratic.scale("quorum", quorum),
         **_descent.stable(curvature, step),
         **_descent.scales(noise=noise, start=start),
     )
@@ -85,6 +89,9 @@ def min_quorum(
 
     .. math:: k_{\min} = \min\{k : \varphi / k < \varepsilon\}
         = \lfloor \varphi / \varepsilon \rfloor + 1
+
+    For :math:`\eta = 1/a` the error need not fall below :math:`\varphi/k`, and
+    :math:`k_{\min} = \lceil \varphi / \varepsilon \rceil`.
 
     Parameters
     ----------
@@ -106,7 +113,7 @@ def min_quorum(
     ValueError
         If an argument is malformed or the step is unstable.
     InfeasibleError
-        If it takes more than 2**53 workers.
+        If it takes 2**53 workers or more.
 
     Notes
     -----
@@ -123,16 +130,22 @@ def min_quorum(
         **_descent.stable(curvature, step),
         **_descent.scales(noise=noise, accuracy=accuracy),
     )
-    spread = _descent.spread(columns["curvature"] * columns["step"], columns)
+    rate = columns["curvature"] * columns["step"]
+    spread = _descent.spread(rate, columns)
     needed = np.floor(spread / columns["accuracy"]) + 1
-    if needed.max() > 2**53:
+    if needed.max() >= 2**53:
         raise InfeasibleError(
             f"accuracy must be within reach of 2**53 workers, but it takes {needed.max():g}"
         )
+
+    def enough(quorum: Floats) -> npt.NDArray[np.bool_]:
+        floor = spread / quorum
+        return np.where(rate == 1, floor <= columns["accuracy"], floor < columns["accuracy"])
+
     # The quotient is rounded; what decides is the floor of the error itself.
-    needed += np.where(spread / needed < columns["accuracy"], 0, 1)
+    needed += np.where(enough(needed), 0, 1)
     fewer = np.maximum(needed - 1, 1)
-    needed = np.where(spread / fewer < columns["accuracy"], fewer, needed)
+    needed = np.where(enough(fewer), fewer, needed)
     result: Ints = needed.astype(np.int64)
     return result if result.ndim else int(result)
 
@@ -176,7 +189,8 @@ def rounds_to_accuracy(
     Returns
     -------
     ndarray, of the common shape of the arguments
-        A NumPy float if all are scalars; 0 where the start is accurate enough. The whole
+        A NumPy float if all are scalars; 0 where the start is accurate enough, and 1 where the
+        step is 1/a, which forgets the start at once. The whole
         number is the least at which :func:`squared_error` is at most `accuracy`, up to the
         rounding of that error.
 
@@ -185,7 +199,7 @@ def rounds_to_accuracy(
     ValueError
         If an argument is malformed or the step is unstable.
     InfeasibleError
-        If the error settles at `accuracy` or above it, and `infeasible` is "raise".
+        If the error never falls to `accuracy`, and `infeasible` is "raise".
 
     Notes
     -----
@@ -203,7 +217,7 @@ def rounds_to_accuracy(
     rounded = flag("whole", whole)
     choice("infeasible", infeasible, get_args(Infeasible))
     columns = _descent.columns_of(
-        quorum=reals("quorum", quorum, positive=True),
+        quorum=_quadratic.scale("quorum", quorum),
         **_descent.stable(curvature, step),
         **_descent.scales(noise=noise, start=start, accuracy=accuracy),
     )

@@ -11,6 +11,7 @@ from decentral import _descent, _quadratic
 from decentral._validation import Floats, Ints, flag, reals
 from decentral.errors import InfeasibleError
 
+_LEAST_TIME = 1e-60
 _GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -186,7 +187,7 @@ def best_step(
     (array([15.,  3.,  1.]), array([0.147, 0.559, 0.95 ]))
     """
     columns = _descent.columns_of(
-        quorum=reals("quorum", quorum, positive=True),
+        quorum=_quadratic.scale("quorum", quorum),
         curvature=_quadratic.scale("curvature", curvature),
         **_descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
@@ -261,7 +262,14 @@ def _round_times(value: npt.ArrayLike) -> Floats:
     times = reals("round_times", value, positive=True, infinite=True)
     if not times.ndim:
         raise ValueError("round_times must have one entry for each quorum, got a single number")
-    later, earlier = times[..., 1:], times[..., :-1]
+    finite = times[np.isfinite(times)]
+    for extreme in (finite.min(initial=1.0), finite.max(initial=1.0)):
+        if not _LEAST_TIME <= extreme <= 1 / _LEAST_TIME:
+            raise ValueError(
+                f"round_times must be between {_LEAST_TIME:g} and {1 / _LEAST_TIME:g}, or "
+                f"infinite, but one is {extreme:g}; rescale the units"
+            )
+    later, earlier = times[..., 1:], np.maximum.accumulate(times, axis=-1)[..., :-1]
     if np.any(falls := later < earlier * (1 - 1e-9)):  # what rounding may do is let pass
         at = tuple(int(i) for i in np.argwhere(falls)[0])
         raise ValueError(

@@ -31,7 +31,7 @@ Estimator = Literal["plain", "horvitz-thompson", "hajek"]
 
 # Squares and quotients of these must stay within the range of a double.
 _LARGEST = 1e60
-_RAREST = 1e-100
+_RAREST = 1e-60
 
 
 def inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -> Floats:
@@ -328,7 +328,8 @@ def mean_squared_error(
     Notes
     -----
     Horvitz and Thompson (1952), Särndal, Swensson and Wretman (1992) for the linearisation;
-    derived in the paper "What does it cost to skip the slowest workers?".
+    computed in the form of Yates and Grundy (1953), which does not cancel. Derived in the paper
+    "What does it cost to skip the slowest workers?".
 
     Examples
     --------
@@ -344,32 +345,34 @@ def mean_squared_error(
     choice("estimator", estimator, get_args(Estimator))
     speeds, first = _races.fleets(rates, quorum, pairs=True)
     goal, spread = _signed("optima", optima), reals("noise", noise)
+    if spread.max() > _LARGEST:
+        raise ValueError(f"noise must be at most {_LARGEST:g}, but it is {spread.max():g}")
     _along(rates=speeds, optima=goal)
     broadcast(rates=speeds[..., 0], quorum=first, optima=goal[..., 0], noise=spread)
     joint = _races.each(_races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
+    least = float(np.diagonal(joint, axis1=-2, axis2=-1).min())
+    if least < _RAREST:
+        raise ValueError(
+            f"rates must include every worker with a probability of at least {_RAREST:g}, but for "
+            f"one it is {least:g}"
+        )
     return _ERRORS[estimator](joint, first, goal, spread)[()]
 
 
 def _plain_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
-    gap = goal - goal.mean(axis=-1, keepdims=True)
-    return np.asarray(_form(joint, gap) / first**2 + noise / first)
+    bias = selection_bias(np.diagonal(joint, axis1=-2, axis2=-1), goal)
+    return np.asarray((_spread(joint, goal) / first + noise) / first + bias**2)
 
 
 def _horvitz_thompson_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
     chance = np.diagonal(joint, axis1=-2, axis2=-1)
-    excess = joint / chance[..., :, None] / chance[..., None, :] - 1
-    return _inverse(_form(excess, goal), chance, noise)
+    noisy = noise * (1 / chance).sum(axis=-1)
+    return np.asarray((_spread(joint, goal / chance) + noisy) / goal.shape[-1] ** 2)
 
 
 def _hajek_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
-    chance = np.diagonal(joint, axis1=-2, axis2=-1)
-    gap = (goal - goal.mean(axis=-1, keepdims=True)) / chance
-    return _inverse(_form(joint, gap), chance, noise)
-
-
-def _inverse(spread: Floats, chance: Floats, noise: Floats) -> Floats:
-    """Add the noise of weights of one over the inclusion probability, and divide by n^2."""
-    return np.asarray((spread + noise * (1 / chance).sum(axis=-1)) / chance.shape[-1] ** 2)
+    from_mean = goal - goal.mean(axis=-1, keepdims=True)
+    return _horvitz_thompson_error(joint, first, from_mean, noise)
 
 
 _ERRORS: dict[str, Callable[[Floats, Ints, Floats, Floats], Floats]] = {
@@ -379,9 +382,16 @@ _ERRORS: dict[str, Callable[[Floats, Ints, Floats, Floats], Floats]] = {
 }
 
 
-def _form(matrix: Floats, vector: Floats) -> Floats:
-    """Return the sum of matrix[i, j] vector[i] vector[j]."""
-    return np.asarray(np.einsum("...ij,...i,...j->...", matrix, vector, vector))
+def _spread(joint: Floats, values: Floats) -> Floats:
+    """Return the variance of the sum of the values of the first k, in terms of one sign.
+
+    It is the form of Yates and Grundy (1953), which holds since k is fixed. Fast and slow
+    workers compete, so that no pair is included more often than if they were independent.
+    """
+    chance = np.diagonal(joint, axis1=-2, axis2=-1)
+    short = chance[..., :, None] * chance[..., None, :] - joint
+    apart = values[..., :, None] - values[..., None, :]
+    return np.asarray((short * apart**2).sum(axis=(-2, -1)) / 2)
 
 
 def _signed(name: str, value: npt.ArrayLike) -> Floats:
