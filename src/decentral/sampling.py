@@ -312,7 +312,7 @@ def mean_squared_error(
         :math:`\theta_i`, the mean of what each worker returns.
     noise : array_like, shape (...), optional
         :math:`\sigma^2`, the variance of what a worker returns around its optimum; not
-        negative.
+        negative. For gradients it is their variance over the square of the curvature.
 
     Returns
     -------
