@@ -112,7 +112,7 @@ def _race(speeds: tuple[float, ...], quorum: int) -> tuple[npt.NDArray[np.bool_]
 def estimator_weights(rates: Floats, quorum: int, name: str) -> tuple[Floats, Floats]:
     """Return the chance of every set of k workers, and the weights an estimator gives to it."""
     member, chance = race(rates, quorum)
-    inverse = member / inclusion_probabilities(rates, quorum)
+    inverse = member / (chance @ member)
     if name == "plain":
         return chance, member / quorum
     if name == "horvitz-thompson":
@@ -325,7 +325,7 @@ CLAIMS = (
         verdict=Verdict.CONFIRMED,
         remark=(
             r"In real $k$ and rounds. The least whole $k$, $\lfloor\varphi/\varepsilon\rfloor+1$, "
-            "can be the best. For far larger fixed costs the optimum is at $n$."
+            "can be the best. For far larger fixed costs the optimum in real rounds is at $n$."
         ),
     ),
     Claim(
