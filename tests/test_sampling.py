@@ -16,6 +16,7 @@ from decentral.sampling import (
     plain_mean,
     selection_bias,
 )
+from decentral.stragglers import unequal_round_time
 from test_stragglers import close
 
 NAMES = ("plain", "horvitz-thompson", "hajek")
@@ -227,6 +228,25 @@ def test_errors_do_not_cancel():
             assert mean_squared_error(name, [1] * 6, k, goal, noise=0) >= 0
 
 
+@pytest.mark.parametrize(
+    ("law", "rates", "k"),
+    [
+        (joint_inclusion_probabilities, [1e60] * 40 + [1e-60] * 460, 40),
+        (inclusion_probabilities, [1e60] * 500 + [1e-60] * 19500, 500),
+        (unequal_round_time, [1e60] * 1000 + [1e-60] * 9000, 1000),
+    ],
+)
+def test_clusters_far_apart_that_would_take_minutes(law, rates, k):
+    with pytest.raises(ValueError, match="must not need minutes"):
+        law(rates, k)
+
+
+def test_errors_are_not_negative():
+    assert mean_squared_error("plain", [1, 1e18, 1e18], 2, [0, 1, -1], noise=0) >= 0
+    for name in NAMES[1:]:
+        assert mean_squared_error(name, [1e7, 1e7, 1e18, 1e18], 3, [-2, -2, -2, 2], noise=0) >= 0
+
+
 def test_estimates_by_hand():
     assert plain_mean([1, 2, 6]) == 3
     assert horvitz_thompson([1, 2], [0.5, 0.25], 5) == 2
@@ -249,10 +269,10 @@ BAD = [
     (lambda: inclusion_probabilities([1, 2], 3), "quorum is 3 and there are 2 workers"),
     (lambda: inclusion_probabilities([1, 2], 0), "quorum must be at least 1"),
     (lambda: inclusion_probabilities([1, 1e70], 1), "rates must be between 1e-60 and 1e\\+60"),
-    (lambda: inclusion_probabilities(np.ones(20_000), 10_000), "smaller of quorum and the rest"),
+    (lambda: inclusion_probabilities(np.ones(20_000), 10_000), "must not need minutes"),
     (lambda: inclusion_probabilities(np.ones(10**5), 1), "at most 20,000 workers, else"),
     (lambda: joint_inclusion_probabilities(np.ones(2000), 2000), "at most 500 workers for pairs"),
-    (lambda: joint_inclusion_probabilities(np.ones(500), 250), "500 squared times"),
+    (lambda: joint_inclusion_probabilities(np.ones(500), 250), "must not need minutes"),
     (lambda: mean_squared_error("plain", [1, 1e-60, 1e60], 2, [0, 1, 2]), "rates must include"),
     (lambda: mean_squared_error("plain", [1, 2], 1, [0, 1], noise=1e300), "noise must be at most"),
     (lambda: mean_squared_error(["plain"], [1, 2], 1, [0, 1]), "estimator must be"),

@@ -121,6 +121,14 @@ def test_pareto_times_close_to_the_border():
                 assert close(ours, exact, 1e-14 * (1 + math.log(n) / tail))
 
 
+def test_quorums_that_are_not_whole_close_to_the_border():
+    assert math.isfinite(pareto_round_time(1, np.nextafter(1, 0), tail=1))
+    assert math.isinf(pareto_round_time(5, 1.5380767429137487, tail=0.2241186014151721))
+    exact = oracle.pareto_mean(1, 0.08933294264364233, 0.523377422638784, 1)
+    ours = pareto_round_time(1, 0.08933294264364233, tail=0.523377422638784)
+    assert close(ours, exact, 1e-12)
+
+
 def test_a_small_scale_keeps_a_large_mean_finite():
     ours = pareto_round_time(2**53, 2**53 - 30, tail=0.045, scale=1e-60)
     assert ours == pytest.approx(3.33e266, rel=2e-3)
@@ -220,14 +228,28 @@ def test_round_time_of_many_steps():
 
 def test_round_time_at_the_ends_of_double_precision():
     assert np.isfinite(round_time(lambda v: -np.log(v), 2**53, 9, upper_tail=True))
-    with pytest.raises(ValueError, match="too much of it lies beyond the time 1e"):
-        round_time(lambda v: np.where(v < 1e-299, 1e300, 1e-300), 5, 3, upper_tail=True)
+    late = round_time(lambda v: np.where(v < 1e-299, 1e300, 1e-300), 5, 3, upper_tail=True)
+    assert close(late, 1e-300)
     light = round_time(lambda v: v**-100.0, 1000, 890, upper_tail=True)
     assert close(light, oracle.pareto_mean(1000, 890, 0.01, 1), 1e-9)
     with pytest.raises(ValueError, match="too much of it lies beyond"):
         round_time(stats.lognorm(25).isf, 1, 1, upper_tail=True)
-    with pytest.raises(ValueError, match="try its upper tail"):
-        round_time(stats.lognorm(6).ppf, 64, 64)
+    for sigma in (6, 8, 12):
+        with pytest.raises(ValueError, match="try its upper tail"):
+            round_time(stats.lognorm(sigma).ppf, 1, 1)
+    for sigma in (27, 30):
+        with pytest.raises(ValueError, match="too much of it lies beyond"):
+            round_time(stats.lognorm(sigma).isf, 1, 1, upper_tail=True)
+
+
+def test_a_bounded_law_whose_last_jumps_are_late():
+    assert close(round_time(lambda u: np.where(u < 1 - 1e-12, 1.0, 1e4), 1, 1), 1 + 1e-8, 1e-10)
+    assert round_time(lambda u: np.where(u < 1 - 1e-13, 0.0, 1.0), 100, 50) < 1e-100
+    assert round_time(lambda u: 0 * u, 3, 3) == 0
+    steps = round_time(
+        lambda u: np.where(u < 1 - 1e-9, 1.0, np.where(u < 1 - 1e-12, 1e4, 1e8)), 64, 64
+    )
+    assert close(steps, 1 + 64 * (1e4 * 1e-9 + 1e8 * 1e-12), 1e-4)
 
 
 def test_round_time_refuses_what_is_no_quantile():

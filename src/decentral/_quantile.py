@@ -13,20 +13,20 @@ from decentral._quadrature import integrate
 from decentral._validation import Floats, reals
 
 # Quadrature over a quantile function, in x = ln(u/(1 - u)): where it ends (1 - u is 1e-300
-# there, or the least that a double u can tell from 1 with a few bits to spare), over what
-# distance the index of the tail is measured, how small the weight may be where it begins, what
-# changes a panel may bring, and which indices count as equal to the border of convergence.
+# there, or the least that a double u can tell from 1 with a few bits to spare), over how many
+# units before that the index of the tail is watched, what counts there as even, and as equal to
+# the border of convergence; how small the weight may be where the integral begins; what changes
+# a panel may bring; and how much of the mean may be doubtful.
 _LAST = 690.0
 _LAST_BELOW = 33.0
-_PACE = 8.0
-_DEEP = 60.0
-_RTOL = 1e-13
+_TAIL = 8
+_EVEN = 1e-6
 _SAME_INDEX = 1e-9
-# What may be doubtful of the part beyond the end, as a share of the mean.
+_DEEP = 60.0
+_RTOL, _ROUGH = 1e-13, 1e-2
 _DOUBT = 1e-9
 
 _BELOW_ONE = float(np.nextafter(1, 0))
-_TINY = 1e-308
 
 
 def mean(
@@ -51,31 +51,36 @@ def mean(
 
     mode = math.log(first / (rest + 1))
     end = _last_finite(quantile, mode, upper_tail)
-    before, early, late = (
-        _log_time(quantile, end - back * _PACE, upper_tail) for back in (2, 1, 0)
-    )
-    # What is left for convergence by the index of the tail of Q: where it ends, and before.
-    room, room_before = (
-        rest + 1 - (late - early) / _PACE,
-        rest + 1 - (early - before) / _PACE,
-    )
-    if max(room, room_before) < _SAME_INDEX:
-        return math.inf
-    if room < _SAME_INDEX:
-        raise _doubt(late, upper_tail)
+    tail = _times(quantile, end - np.arange(_TAIL, -1.0, -1.0), upper_tail)
+    indices = _indices(tail)
+    even = np.ptp(indices) <= _EVEN * (1 + indices.max())
+    room = rest + 1 - (indices.mean() if even else indices[-1])
+    if rest + 1 - indices.min() < _SAME_INDEX and indices[-1] >= indices[0] * (1 - _EVEN):
+        return math.inf  # all along the tail, and not less and less
     left = float(weight(np.array(end)))
-    beyond = np.array([left * math.exp(late) / room, left / (rest + 1)])
+    late = left * tail[-1]
+    converges = room >= _SAME_INDEX
+    beyond = np.array([late / room if converges else 0.0, left / (rest + 1)])
     edges = _edges(mode, number, first, end, weight)
-    whole, norm = integrate(integrand, edges, rtol=_RTOL, base=beyond, jumps=True)
-    if beyond[0] * abs(room - room_before) / room > _DOUBT * whole:
-        raise _doubt(late, upper_tail)
+    doubtful = late * abs(indices[-1] - indices[-2]) / room**2 if converges else late
+    # Where a double cannot tell the probabilities apart, the precise integral takes long.
+    for rtol in (_RTOL,) if upper_tail else (_ROUGH, _RTOL):
+        whole, norm = integrate(integrand, edges, rtol=rtol, base=beyond, jumps=True)
+        if doubtful > _DOUBT * whole:
+            raise _doubt(float(tail[-1]), upper_tail)
     return float(whole / norm)
 
 
-def _doubt(log_time: float, upper_tail: bool) -> ValueError:
+def _indices(tail: Floats) -> Floats:
+    """Return the growth of the logarithm of the times over each unit of x."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(np.diff(np.log(tail)), nan=0.0, posinf=np.inf)
+
+
+def _doubt(time: float, upper_tail: bool) -> ValueError:
     return ValueError(
         "quantile must have a tail whose mean double precision can hold, but too much of it lies "
-        f"beyond the time {math.exp(log_time):g}"
+        f"beyond the time {time:g}"
         + ("" if upper_tail else "; try its upper tail, with upper_tail=True")
     )
 
@@ -95,11 +100,6 @@ def _last_finite(
         else:
             high = middle
     return low
-
-
-def _log_time(quantile: Callable[[Floats], npt.ArrayLike], x: float, upper_tail: bool) -> float:
-    """Return the logarithm of a time; of the least double if it is 0."""
-    return math.log(max(float(_times(quantile, np.array([x]), upper_tail)[0]), _TINY))
 
 
 def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:

@@ -31,9 +31,11 @@ _ZERO = 1e-30
 _FLUSH_EVERY = 8
 # Laws of all workers but one are held for so many bytes of times at once.
 _BYTES = 2**26
-# Fleets beyond these are refused: single workers, workers times counts, and for pairs.
+# Fleets beyond these are refused: so many workers, singly or in pairs; laws that would take so
+# long on a slow machine; and so many pairs times panels, which have to be held at once.
 _MOST_WORKERS = {False: 20_000, True: 500}
-_MOST_WORK = 10**7
+_MOST_SECONDS = 30.0
+_MOST_PAIRS = 10**6
 # Panels of at most this width, in logarithms of time, are begun with.
 _WIDTH = 4.0
 
@@ -58,13 +60,6 @@ def fleets(rates: object, quorum: object, *, pairs: bool = False) -> tuple[Float
             f"rates must be of at most {_MOST_WORKERS[pairs]:,} workers{' for pairs' * pairs}, "
             f"else it would take minutes, but there are {number:,}"
         )
-    work = number ** (2 if pairs else 1) * int(np.minimum(first, number - first).max())
-    if work > _MOST_WORK:
-        raise ValueError(
-            f"rates must not be of so many workers that it would take minutes: {number}"
-            f"{' squared' * pairs} times the smaller of quorum and the rest must be at most "
-            f"{_MOST_WORK:,}, but it is {work:,}"
-        )
     return speeds, first
 
 
@@ -88,6 +83,7 @@ def round_time(rates: Floats, quorum: int) -> float:
     """Return the mean of the k-th finishing time."""
     mean, rates = _unit(rates)
     window = _window(rates, quorum)
+    _check_time(rates.size, quorum, window)
 
     def survival(log_time: Floats) -> Floats:
         finished, running = _chances(rates, np.exp(log_time))
@@ -107,6 +103,7 @@ def inclusion(rates: Floats, quorum: int) -> Floats:
         return np.ones(rates.size)
     _, rates = _unit(rates)
     window = _window(rates, quorum)
+    _check_time(rates.size, quorum, window)
 
     def density(log_time: Floats) -> Floats:
         time = np.exp(log_time)
@@ -129,6 +126,7 @@ def joint_inclusion(rates: Floats, quorum: int) -> Floats:
     joint = np.empty((number, number))
     scaled = _unit(rates)[1]
     window = _window(scaled, quorum, others=2)
+    _check_time(number, quorum, window, pairs=True)
 
     def density(log_time: Floats) -> Floats:
         """Return the density of the later of the two, with fewer than k - 1 others done."""
@@ -150,6 +148,19 @@ def joint_inclusion(rates: Floats, quorum: int) -> Floats:
     joint = upper + upper.T
     np.fill_diagonal(joint, inclusion(rates, quorum))
     return joint
+
+
+def _check_time(number: int, quorum: int, window: Floats, *, pairs: bool = False) -> None:
+    """Refuse laws that would take minutes or too much memory; the times are rough."""
+    panels = window.size - 1
+    work = panels * number ** (2 if pairs else 1) * min(quorum, number - quorum)
+    if work * (5e-7 + 2e-10 * number) > _MOST_SECONDS or (
+        pairs and panels * number**2 > _MOST_PAIRS
+    ):
+        raise ValueError(
+            f"rates and quorum must not need minutes or gigabytes, but {number:,} workers with a "
+            f"quorum of {quorum:,} do, with rates that differ by the factor that these do"
+        )
 
 
 def _unit(rates: Floats) -> tuple[float, Floats]:

@@ -160,7 +160,7 @@ def pareto_round_time(
         In units of `scale`; a NumPy float if all are scalars. Infinite where the mean does
         not exist, which is for :math:`n - k + 1 \le 1/\alpha`, and where it exceeds what a
         double holds. The relative error is below
-        :math:`10^{-14} (1 + \ln(n)/\alpha)`.
+        :math:`3 \cdot 10^{-14} (1 + \ln(n)/\alpha)`.
 
     Raises
     ------
@@ -183,11 +183,11 @@ def pareto_round_time(
     if index.min() < 1 / _MOST_INDEX:
         raise ValueError(f"tail must be at least {1 / _MOST_INDEX:g}, but it is {index.min():g}")
     number, first, index, least = broadcast(workers=number, quorum=first, tail=index, scale=least)
-    rest, spare = number - first, _surplus(number - first, index)
+    rest, spare = number - first, _surplus(number, first, index)
     finite = spare > 0
     rest, power = np.where(finite, rest, 1.0), np.where(finite, 1 / index, 1.0)
     spare = np.where(finite, spare, 1.0)
-    all_spare = np.where(finite, _surplus(number, index), number)
+    all_spare = np.where(finite, _surplus(number, np.zeros(number.shape), index), number)
     with np.errstate(over="ignore"):
         growth = _log_gamma_gap(number, power, all_spare) - _log_gamma_gap(rest, power, spare)
         return np.where(finite, least * np.exp(growth / 2) * np.exp(growth / 2), np.inf)[()]
@@ -339,12 +339,21 @@ def _square_gap(number: Ints, first: Floats) -> Floats:
     return gap
 
 
-def _surplus(count: Floats | Ints, index: Floats) -> Floats:
-    """Return x + 1 - 1/alpha, as if alpha (x + 1) - 1 were computed exactly."""
-    total = np.asarray(count, dtype=float) + 1
-    product = total * index
-    rounding = _rounding_of_product(total, index, product)
+def _surplus(number: Ints, first: Floats, index: Floats) -> Floats:
+    """Return n - k + 1 - 1/alpha, as if alpha (n - k + 1) - 1 were computed exactly."""
+    rest, lost = _sum(number.astype(float), -first)
+    left, more = _sum(rest, np.ones(rest.shape))
+    lost = lost + more
+    product = left * index
+    rounding = _rounding_of_product(left, index, product) + lost * index
     return np.asarray((product - 1 + rounding) / index)
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b, rounded, and what the rounding took away (Knuth, 1969)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
 
 
 def _rounding_of_product(a: Floats, b: Floats, product: Floats) -> Floats:
