@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -144,6 +145,8 @@ class Claim:
     ----------
     id, paper : str
         The identifier in the ledger, and the paper (page) that treats it.
+    place : str
+        The label of the theorem or section of that page that derives or checks it.
     sentence : str
         The claim in our words; like all text here in Markdown with mathematics.
     parameters : str
@@ -155,16 +158,25 @@ class Claim:
         What we say of it; :func:`judge` must come to the same.
     remark : str
         What to know beyond the verdict.
+    correction : str
+        For a corrected claim: what is wrong with it, and what holds instead.
     """
 
     id: str
     paper: str
+    place: str
     sentence: str
     parameters: str
     published: tuple[Published, ...]
     compute: Callable[[], tuple[Found, ...]]
     verdict: Verdict
     remark: str
+    correction: str = ""
+
+    def __post_init__(self) -> None:
+        """Demand the correction of a corrected claim, and of no other."""
+        if bool(self.correction) != (self.verdict == Verdict.CORRECTED):
+            raise ValueError(f"{self.id}: a correction must be given for corrected claims only")
 
 
 @dataclass(frozen=True)
@@ -258,27 +270,57 @@ def say_claims(paper: str) -> None:
                     say(f"{claim.id}.{i}.z", _signed(z))
 
 
-def table(paper: str | None = None) -> Markdown:
-    """Return the ledger, or one paper's part of it, as a table.
+def table(paper: str) -> Markdown:
+    """Return one paper's part of the ledger as a table.
 
     Parameters
     ----------
-    paper : str, optional
-        The paper whose claims to list; all by default, each with a link.
+    paper : str
+        The paper whose claims to list.
     """
     lines = [
         "| Claim | Published | Ours | Verdict |",
         "|:--|:--|:--|:--|",
     ]
     for claim in registry().values():
-        if paper in (None, claim.paper):
-            name = f"[{claim.id}]({claim.paper}.md)" if paper is None else claim.id
+        if claim.paper == paper:
             result = judgement(claim.id)
             lines.append(
-                f"| **{name}.** {claim.sentence} ({claim.parameters}) "
+                f"| **{claim.id}.** {claim.sentence} ({claim.parameters}) See {_link(claim)}. "
                 f"| {_published(claim, result)} | {_ours(claim, result)} "
                 f"| *{result.verdict}*. {claim.remark} |"
             )
+    return Markdown("\n".join(lines))
+
+
+def corrections() -> Markdown:
+    """Return a paragraph for each corrected claim."""
+    return Markdown(
+        "\n\n".join(
+            f"**{claim.id}.** {claim.correction} See {_link(claim)}."
+            for claim in registry().values()
+            if claim.verdict == Verdict.CORRECTED
+        )
+    )
+
+
+def _link(claim: Claim) -> str:
+    """Return a reference to the theorem or the section that treats a claim."""
+    numbered = claim.place.startswith(("thm-", "prop-", "cor-"))
+    return f"{{prf:ref}}`{claim.place}`" if numbered else f"{{ref}}`{claim.place}`"
+
+
+def counts() -> Markdown:
+    """Return how many claims of each paper have which verdict, as a table."""
+    titles = [str(verdict) for verdict in Verdict]
+    lines = [f"| | {' | '.join(titles)} | all |", "|:--|" + "--:|" * (len(titles) + 1)]
+    rows = {paper: Counter[Verdict]() for paper in PAPERS}
+    for claim in registry().values():
+        rows[claim.paper][judgement(claim.id).verdict] += 1
+    for name, row in [*rows.items(), ("all", sum(rows.values(), Counter[Verdict]()))]:
+        cells = [str(row[verdict]) for verdict in Verdict]
+        title = f"[{name.replace('_', ' ')}]({name}.md)" if name in rows else name
+        lines.append(f"| {title} | {' | '.join(cells)} | {row.total()} |")
     return Markdown("\n".join(lines))
 
 
@@ -299,5 +341,15 @@ def _ours(claim: Claim, result: Judgement) -> str:
     cells = []
     for figure, found, z in zip(claim.published, result.found, result.z, strict=True):
         label = f"{figure.label}: " if len(result.found) > 1 else ""
-        cells.append(label + str(found) + ("" if z is None else f" ($z = {_signed(z)}$)"))
+        cells.append(label + str(found) + _agreement(figure, found, z))
     return "<br>".join(cells)
+
+
+def _agreement(figure: Published, found: Found, z: float | None) -> str:
+    """Say by how many digits or standard errors the two agree."""
+    if z is not None:
+        return f" ($z = {_signed(z)}$)"
+    digits = len(figure.text.strip("%").replace(".", "").lstrip("0"))
+    if not digits or weigh(figure, found)[0] != Verdict.CONFIRMED:
+        return ""
+    return f" (agrees in {'its digit' if digits == 1 else f'all {digits} digits'})"

@@ -100,6 +100,7 @@ CLAIMS = (
     Claim(
         id="P6",
         paper="ordering",
+        place="order-costs",
         sentence="The worst order costs much more than the best.",
         parameters=_SETTING,
         published=(Published("mean of worst over best", "1.34", how="estimate", draws=100),),
@@ -110,6 +111,7 @@ CLAIMS = (
     Claim(
         id="P7",
         paper="ordering",
+        place="order-costs",
         sentence="Sorting by speed is no better than an arbitrary order.",
         parameters=_SETTING,
         published=tuple(
@@ -122,6 +124,7 @@ CLAIMS = (
     Claim(
         id="P8",
         paper="ordering",
+        place="order-costs",
         sentence="Swap descent with three random starts comes close to the best order.",
         parameters=_SETTING,
         published=(Published("mean excess over the best", "1.1%", how="estimate", draws=100),),
@@ -135,6 +138,7 @@ CLAIMS = (
     Claim(
         id="P9",
         paper="ordering",
+        place="order-fades",
         sentence="The order matters less the more layers there are.",
         parameters=r"$L = 224$, $m = 6$, $\sigma_v = 0.8$, $\sigma_w = 0.6$, 100 sampled orders",
         published=(Published("mean of worst over best", "1.03", how="estimate", draws=30),),

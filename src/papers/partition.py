@@ -179,6 +179,7 @@ CLAIMS = (
     Claim(
         id="P1",
         paper="partition",
+        place="thm-greedy",
         sentence="Greedy filling is an exact test of a target, with and without memory caps.",
         parameters="random chains, log-normal costs and speeds",
         published=(Published("disagreements with a dynamic programme", "0"),),
@@ -189,6 +190,7 @@ CLAIMS = (
     Claim(
         id="P2",
         paper="partition",
+        place="thm-bounds",
         sentence=r"$T^*$ exceeds $W/V$ by less than $m$ times $w_{\max}/V$, in every order.",
         parameters="here $m = 4$ devices, no caps",
         published=(Published(r"multiple of $w_{\max}/V$", "4", how="bound", tolerance=0.0),),
@@ -199,6 +201,7 @@ CLAIMS = (
     Claim(
         id="P3",
         paper="partition",
+        place="prop-blind",
         sentence=r"A speed-blind equal split costs exactly $\bar v/v_{\min}$ times $W/V$.",
         parameters=r"$m = 8$, $L = 240$ equal layers, $\sigma = 1$",
         published=(Published("pools that deviate", "0"),),
@@ -209,6 +212,7 @@ CLAIMS = (
     Claim(
         id="P4",
         paper="partition",
+        place="thm-price",
         sentence="On average that factor is large.",
         parameters=r"$m = 8$, $L = 240$, $v = e^{\sigma Z}$",
         published=(
@@ -222,6 +226,7 @@ CLAIMS = (
     Claim(
         id="P5",
         paper="partition",
+        place="thm-granularity",
         sentence="Speed-aware cutting stays close to $W/V$ at 240 layers.",
         parameters=r"$m = 8$, equal layers, fast-first order, $\sigma = 0.5$",
         published=(Published("mean of $T^*V/W - 1$", "1.4%", how="estimate", draws=200),),
@@ -235,6 +240,7 @@ CLAIMS = (
     Claim(
         id="P10",
         paper="partition",
+        place="memory-binds",
         sentence="Memory that shrinks as speed grows inflates the bottleneck.",
         parameters=r"$m = 8$, $L = 64$ equal layers, $\sigma = 0.5$, caps $1.3\,(L/m)\,\bar v/v_j$",
         published=(Published("mean inflation", "1.7", how="estimate", draws=200),),

@@ -189,6 +189,7 @@ CLAIMS = (
     Claim(
         id="R1",
         paper="redundancy",
+        place="thm-tail",
         sentence=r"The drop probability is $P(\mathrm{Bin}(L, q) > s)$.",
         parameters="here all patterns of up to five stages",
         published=(Published("tails that deviate from the enumeration", "0"),),
@@ -199,6 +200,7 @@ CLAIMS = (
     Claim(
         id="R2",
         paper="redundancy",
+        place="thm-outage",
         sentence=r"Success without skips is at most $(1 - \rho)^L$ for every $r$.",
         parameters="here $L$ up to 1000, $r$ up to 40",
         published=(Published("designs above it", "0"),),
@@ -209,6 +211,7 @@ CLAIMS = (
     Claim(
         id="R3",
         paper="redundancy",
+        place="thm-replicas",
         sentence="Without skips no number of replicas is enough; with one skip a few are.",
         parameters=r"$L = 48$, $\rho = 10^{-3}$, $a = 0.9$, drop rate $10^{-2}$",
         published=(
@@ -222,6 +225,7 @@ CLAIMS = (
     Claim(
         id="R4",
         paper="redundancy",
+        place="thm-replicas",
         sentence="Four skips save more than half of the workers.",
         parameters=r"$L = 48$, $\rho = 0$, $a = 0.9$, drop rate $10^{-3}$",
         published=(Published("workers without skips", "240"), Published("with four", "96")),
@@ -232,6 +236,7 @@ CLAIMS = (
     Claim(
         id="R5",
         paper="redundancy",
+        place="prop-free",
         sentence="Skip freely where skips cost little; keep more replicas as they cost more.",
         parameters=(
             r"$a = 0.9$, $L \in \{16, 48, 128\}$, $\kappa \in \{0.02, 0.1, 0.4\}$, "

@@ -289,6 +289,7 @@ CLAIMS = (
     Claim(
         id="W1",
         paper="stragglers",
+        place="thm-renyi",
         sentence=(
             r"$E\,X_{(k)} = s + (H_n - H_{n-k})/\mu$, and "
             r"$\operatorname{Var} X_{(k)} = \sum_{j \le k} \mu^{-2} (n - j + 1)^{-2}$."
@@ -302,6 +303,7 @@ CLAIMS = (
     Claim(
         id="W2",
         paper="stragglers",
+        place="thm-pareto",
         sentence=(
             r"Pareto times: $E\,X_{(k)} = x_m \prod_{j \le k} \frac{n-j+1}{n-j+1-1/\alpha}$, "
             r"finite if and only if $n - k + 1 > 1/\alpha$."
@@ -315,6 +317,7 @@ CLAIMS = (
     Claim(
         id="W3",
         paper="stragglers",
+        place="cor-optimum",
         sentence=(
             r"The time to an accuracy has a least $k$, $\varphi/\varepsilon$, and an optimum "
             "above it and below $n$."
@@ -331,6 +334,7 @@ CLAIMS = (
     Claim(
         id="W4",
         paper="stragglers",
+        place="thm-rounds",
         sentence="The best quorum is much faster than waiting for all, or a little.",
         parameters=_DESCENT,
         published=(
@@ -349,6 +353,7 @@ CLAIMS = (
     Claim(
         id="W5",
         paper="stragglers",
+        place="prop-step",
         sentence="Choosing the step together with $k$ makes it faster still.",
         parameters=_DESCENT + r", $\eta$ free, $s \in \{0, 2, 8\}$",
         published=(
@@ -368,6 +373,7 @@ CLAIMS = (
     Claim(
         id="W6",
         paper="stragglers",
+        place="prop-bias",
         sentence=r"The mean of the first $k$ is biased by $\sum (\pi_i/k - 1/n)\,\theta_i$.",
         parameters=_FLEET + r"$ + \mu_i$, all $k$; here over all sets of workers",
         published=(Published("quorums that deviate", "0"),),
@@ -378,6 +384,7 @@ CLAIMS = (
     Claim(
         id="W7",
         paper="stragglers",
+        place="thm-ht",
         sentence=(
             "Reweighting after Horvitz and Thompson removes the bias, is worse without coupling, "
             "and is better with strong coupling."
