@@ -14,6 +14,8 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
+from papers.site import unused
+
 SITE = Path(__file__).parents[1] / "_build" / "html"
 PAGES = sorted(path.name for path in SITE.glob("*.html"))
 BOOK = [name for name in PAGES if (SITE.parents[1] / "book" / name).with_suffix(".md").is_file()]
@@ -40,6 +42,16 @@ def test_a_page_is_light(page):
     text = (SITE / page).read_text("utf-8")
     images = set(re.findall(r'src="(_images/[^"]+)"', text))
     assert len(text) + sum((SITE / image).stat().st_size for image in images) < 1_500_000
+
+
+def test_the_site_is_light():
+    files = [path for path in SITE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 15_000_000
+
+
+def test_nothing_that_no_page_loads_is_left():
+    assert unused(SITE / "_static") == []
+    assert (SITE / "_static" / "mathjax" / "tex-chtml.js").is_file()
 
 
 @pytest.mark.parametrize("page", BOOK)

@@ -1,13 +1,20 @@
-"""Sphinx extension: a site that loads nothing from elsewhere.
+"""Sphinx extension: a site that loads nothing from elsewhere, and nothing that it does not need.
 
 The theme's live-code button registers its script twice and points to a server of
 a third party. The book offers the source of its papers for download instead, so the
-script is left out of every page.
+script is left out of every page. MathJax comes with a dozen bundles and speech rules
+for a dozen languages, of which the pages load one bundle, and the reader's menu the
+English rules; the rest is deleted, as are the maps of minified sources.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+# Of MathJax: the bundle of the pages, and the rules of speech that its menu can load.
+_BUNDLE = "tex-chtml.js"
+_RULES = {"base.json", "en.json"}
 
 
 def tidy_scripts(
@@ -22,7 +29,32 @@ def tidy_scripts(
     context["script_files"] = list(kept.values())
 
 
+def unused(static: Path) -> list[Path]:
+    """Return the files below ``_static`` that no page loads.
+
+    Parameters
+    ----------
+    static : Path
+
+    Returns
+    -------
+    list of Path
+    """
+    mathjax = static / "mathjax"
+    bundles = [path for path in mathjax.glob("*.js") if path.name != _BUNDLE]
+    rules = [path for path in mathjax.glob("sre/mathmaps/*.json") if path.name not in _RULES]
+    return [*bundles, *rules, *static.rglob("*.map")]
+
+
+def drop_unused(app: Any, exception: Exception | None) -> None:
+    """Delete what no page loads, if the build has not failed."""
+    if exception is None:
+        for path in unused(Path(app.outdir) / "_static"):
+            path.unlink()
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the extension."""
     app.connect("html-page-context", tidy_scripts, priority=900)
+    app.connect("build-finished", drop_unused)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
