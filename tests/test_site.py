@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -164,12 +165,34 @@ def test_figures_follow_the_chosen_scheme(browser, server, mode, paper):
     assert "#{:02x}{:02x}{:02x}".format(*shot.getpixel((3, 3))) == paper
 
 
-def test_search_works_offline(browser, server):
-    visit(browser, f"{server}/search.html?q=bottleneck", 1280)
+@pytest.mark.parametrize(
+    ("word", "page"), [("bottleneck", "partition.html"), ("Kantorovich", "inner_steps.html")]
+)
+def test_search_works_offline(browser, server, word, page):
+    visit(browser, f"{server}/search.html?q={word}", 1280)
     browser.implicitly_wait(10)
     found = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
     browser.implicitly_wait(0)
-    assert any("partition.html" in link.get_attribute("href") for link in found)
+    assert any(page in link.get_attribute("href") for link in found)
+
+
+@pytest.mark.parametrize("page", BOOK)
+def test_headings_and_text_of_a_page(browser, server, page):
+    """One title, no level of headings left out, and no TeX that nobody rendered."""
+    visit(browser, f"{server}/{page}", 1280)
+    levels = browser.execute_script(
+        "return [...document.querySelectorAll('article h1, article h2, article h3, article h4')]"
+        ".map(e => +e.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    text = browser.execute_script(
+        "const copy = document.querySelector('article').cloneNode(true);"
+        "copy.querySelectorAll('pre, code, script, mjx-container, .highlight')"
+        ".forEach(e => e.remove()); return copy.textContent"
+    )
+    assert re.findall(r"\\[a-zA-Z]+|\$|\{[a-z:]+\}`", text) == []
 
 
 @pytest.mark.parametrize("page", PAGES)
