@@ -17,7 +17,7 @@ import numpy as np
 
 from decentral._quadratic import scale
 from decentral._quadrature import integrate
-from decentral._validation import Floats, Ints, broadcast, integers
+from decentral._validation import Floats, Ints, broadcast, check_quorum, integers
 
 # What the window of integration may leave out, as a share of each integral.
 _NEGLECTED = 1e-18
@@ -50,11 +50,7 @@ def fleets(rates: object, quorum: object, *, pairs: bool = False) -> tuple[Float
         raise ValueError("rates must have one entry for each worker, got a single number")
     number = speeds.shape[-1]
     broadcast(rates=speeds[..., 0], quorum=first)
-    if first.max() > number:
-        raise ValueError(
-            f"quorum must be at most the number of workers, but quorum is {first.max()} and there "
-            f"are {number} workers"
-        )
+    check_quorum(np.array(number), first)
     if number > _MOST_WORKERS[pairs]:
         raise ValueError(
             f"rates must be of at most {_MOST_WORKERS[pairs]:,} workers{' for pairs' * pairs}, "
@@ -123,7 +119,6 @@ def joint_inclusion(rates: Floats, quorum: int) -> Floats:
         return np.ones((number, number))
     if quorum == 1:
         return np.diag(inclusion(rates, 1))
-    joint = np.empty((number, number))
     scaled = _unit(rates)[1]
     window = _window(scaled, quorum, others=2)
     _check_time(number, quorum, window, pairs=True)
@@ -158,8 +153,8 @@ def _check_time(number: int, quorum: int, window: Floats, *, pairs: bool = False
         pairs and panels * number**2 > _MOST_PAIRS
     ):
         raise ValueError(
-            f"rates and quorum must not need minutes or gigabytes, but {number:,} workers with a "
-            f"quorum of {quorum:,} do, with rates that differ by the factor that these do"
+            f"rates and quorum must not need minutes or gigabytes, but {number:,} workers of these "
+            f"rates with a quorum of {quorum:,} do"
         )
 
 

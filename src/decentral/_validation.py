@@ -6,13 +6,14 @@ import math
 import reprlib
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Infeasible = Literal["raise", "inf"]  # what to do where there is no answer
 
 
 def _breach(
@@ -131,6 +132,17 @@ def integer(name: str, value: object, *, least: int = 0) -> int:
     if array.ndim:
         raise ValueError(f"{name} must be a single number, got shape {array.shape}")
     return int(array)
+
+
+def check_quorum(workers: Ints, quorum: npt.NDArray[np.number]) -> None:
+    """Refuse quorums above the number of workers."""
+    number, first = broadcast(workers=workers, quorum=quorum)
+    if np.any(above := first > number):
+        at = np.unravel_index(int(np.argmax(above)), above.shape)
+        raise ValueError(
+            f"quorum must be at most the number of workers, but quorum is {first[at]} and there "
+            f"are {number[at]} workers"
+        )
 
 
 def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:

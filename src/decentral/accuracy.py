@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from decentral import _descent, _quadratic
-from decentral._validation import Floats, Ints, choice, flag, reals
+from decentral._validation import Floats, Infeasible, Ints, choice, flag, reals
 from decentral.errors import InfeasibleError
 
-Infeasible = Literal["raise", "inf"]
 _MOST_ROUNDS = 1e60
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from decentral import _quantile, _races
 from decentral._quadratic import scale as sizes
-from decentral._validation import Floats, Ints, broadcast, flag, integers, reals
+from decentral._validation import Floats, Ints, broadcast, check_quorum, flag, integers, reals
 
 # From this argument on the asymptotic series of the digamma function and its like are used.
 _FAR = 16
@@ -25,17 +25,6 @@ def _counts(workers: npt.ArrayLike, quorum: npt.ArrayLike) -> tuple[Ints, Floats
     first = sizes("quorum", quorum)
     check_quorum(number, first)
     return number, first
-
-
-def check_quorum(workers: Ints, quorum: npt.NDArray[np.number]) -> None:
-    """Refuse quorums above the number of workers."""
-    number, first = broadcast(workers=workers, quorum=quorum)
-    if np.any(above := first > number):
-        at = np.unravel_index(int(np.argmax(above)), above.shape)
-        raise ValueError(
-            f"quorum must be at most the number of workers, but quorum is {first[at]} and there "
-            f"are {number[at]} workers"
-        )
 
 
 def exponential_round_time(

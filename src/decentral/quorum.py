@@ -129,10 +129,7 @@ def best_quorum(
         **_descent.stable(curvature, step),
         **_descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
-    columns.pop("round_times")
-    lifted = {name: column[..., None] for name, column in columns.items()}
-    lifted["quorum"] = np.arange(1.0, times.shape[-1] + 1)
-    rounds = _descent.rounds_needed(lifted, rounded)
+    rounds = _descent.rounds_needed(_with_quorums(columns, times), rounded)
     hopeless = np.asarray(np.isinf(rounds).all(axis=-1))
     if hopeless.any():
         _descent.refuse({**columns, "quorum": np.full(hopeless.shape, times.shape[-1])}, hopeless)
@@ -248,10 +245,7 @@ def best_quorum_and_step(
         curvature=_quadratic.scale("curvature", curvature),
         **_descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
-    columns.pop("round_times")
-    lifted = {name: column[..., None] for name, column in columns.items()}
-    lifted["quorum"] = np.arange(1.0, times.shape[-1] + 1)
-    steps, rounds = _tuned(_descent.columns_of(**lifted))
+    steps, rounds = _tuned(_with_quorums(columns, times))
     quorum, fewest, time = _soonest(times, rounds)
     at = np.asarray(quorum)[..., None] - 1
     step = np.take_along_axis(steps, at, axis=-1)[..., 0]
@@ -276,6 +270,12 @@ def _round_times(value: npt.ArrayLike) -> Floats:
             f"round_times must not fall with the quorum, but fall from {earlier[at]} to {later[at]}"
         )
     return times
+
+
+def _with_quorums(columns: dict[str, Floats], times: Floats) -> dict[str, Floats]:
+    """Return the columns with an axis for the quorums 1, ..., n at the end."""
+    lifted = {name: column[..., None] for name, column in columns.items() if name != "round_times"}
+    return _descent.columns_of(**lifted, quorum=np.arange(1.0, times.shape[-1] + 1))
 
 
 def _soonest(times: Floats, rounds: Floats) -> tuple[int | Ints, float | Floats, float | Floats]:
@@ -306,8 +306,6 @@ def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
         rounds[several] = np.ceil(
             _fewest_rounds(start[several], accuracy[several], shaken[several])
         )
-    rounds = np.asarray(rounds)
-    rate = _sharpest(np.maximum(rounds, 1), start, shaken)
     for change in (1, -1):  # the rounds above are rounded; what decides is the error itself
         other = np.maximum(rounds + min(change, 0), 1)
         trial = _sharpest(other, start, shaken)

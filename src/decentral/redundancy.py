@@ -12,13 +12,21 @@ multiplies its usefulness by :math:`1 - \kappa`.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from decentral import _binomial
-from decentral._validation import Floats, Ints, broadcast, choice, integers, probabilities
+from decentral._validation import (
+    Floats,
+    Infeasible,
+    Ints,
+    broadcast,
+    choice,
+    integers,
+    probabilities,
+)
 from decentral.allocation import (
     best_allocation,
     shared_pool_drop_probability,
@@ -41,8 +49,6 @@ __all__ = [
     "unequal_drop_probability",
     "useful_yield",
 ]
-
-Infeasible = Literal["raise", "inf"]
 
 
 def stage_outage(
