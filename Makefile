@@ -1,5 +1,6 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
+# make run PAGE=partition     execute one page afresh and compare every output
 # make notebooks / serve / bench / mutants / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
@@ -13,13 +14,17 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test notebooks serve bench mutants lint lock clean
+.PHONY: book test run notebooks serve bench mutants lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
 
 test: book lint
+	$(BIN)/python tests/browser.py
 	$(BIN)/python -m pytest
+
+run: $(READY)
+	$(BIN)/python -m pytest notebooks/$(PAGE).ipynb
 
 notebooks: $(READY)
 	$(BIN)/python -m papers.notebooks

@@ -88,6 +88,26 @@ def test_bytecode_is_no_input(project):
     assert build.fingerprint(project) == before
 
 
+def test_an_entry_of_the_library_follows_the_links_of_the_papers(project):
+    """Also if only the paper has changed, so that only the paper is read again."""
+    module = 'def compute():\n    """Compute the law."""\n'
+    (project / "src" / "law.py").write_text(module)
+    (project / "book" / "api").mkdir()
+    (project / "book" / "api" / "law.md").write_text(
+        "# Law\n\n```{eval-rst}\n.. automodule:: law\n```\n"
+    )
+    paper = project / "book" / "paper.md"
+    theorem = "````{prf:theorem} T\n:label: thm-t\n\n{py:func}`law.compute`\n````\n"
+    (project / "book" / "index.md").write_text("# Index\n")
+    chapters = "chapters:\n  - file: paper\n  - file: api/law\n"
+    (project / "_toc.yml").write_text(f"format: jb-book\nroot: index\n{chapters}")
+    entry = project / "_build" / "html" / "api" / "law.html"
+    for text, linked in ((theorem, True), ("Text.", False), (theorem, True)):
+        paper.write_text(f"# Paper\n\n{text}\n")
+        assert build.build(project) == 0
+        assert ('href="../paper.html#thm-t">Theorem 1</a>' in entry.read_text()) == linked
+
+
 FAILURES = {
     "a cell that raises": ("assert 1 == 2", "Text.", "AssertionError"),
     "a warning in a cell": ("import warnings\nwarnings.warn('odd')", "Text.", "stderr was found"),

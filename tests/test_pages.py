@@ -142,6 +142,15 @@ def test_no_notebook_without_a_page():
     assert {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} == names
 
 
+def test_the_picture_of_the_readme_is_the_one_of_the_landing_page():
+    notebook = committed(ROOT / "book" / "index.md")
+    picture = (ROOT / "notebooks" / "picture.svg").read_text("utf-8")
+    assert picture == notebooks.drawing(notebook, notebooks.PICTURE), "run `make notebooks`"
+    assert "notebooks/picture.svg" in (ROOT / "README.md").read_text("utf-8")
+    with pytest.raises(KeyError):
+        notebooks.drawing(notebook, "fig-nowhere")
+
+
 def test_pieces_of_a_stream_are_one_result():
     cell = nbformat.v4.new_code_cell()
     pieces = [nbformat.v4.new_output("stream", text=text) for text in ("one ", "two\n")]

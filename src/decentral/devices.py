@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from decentral import constants
 
+__all__ = ["Device", "device", "names"]
+
 
 @dataclass(frozen=True)
 class Device:

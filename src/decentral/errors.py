@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["InfeasibleError"]
+
 
 class InfeasibleError(ValueError):
     """Raised when the input is well formed but no solution exists.

@@ -24,6 +24,8 @@ import numpy as np
 from decentral import constants
 from decentral._validation import Floats, Ints, flag, integers, scalar
 
+__all__ = ["Layers", "Transformer", "from_config", "layers", "model"]
+
 
 @dataclass(frozen=True)
 class Transformer:

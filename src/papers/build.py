@@ -1,20 +1,28 @@
 """Build the site: ``python -m papers.build``.
 
-Two things the book builder does not do. Its execution cache keys on the cells
+Three things the book builder does not do. Its execution cache keys on the cells
 alone, so a change of the code behind them would go unnoticed: the build folder is
-discarded when anything the cells depend on changes. And after a build with
-warnings it would find nothing left to read and succeed: a failed build forgets
-what it read.
+discarded when anything the cells depend on changes. After a build with warnings it
+would find nothing left to read and succeed: a failed build forgets what it read.
+And it executes one page after the other: here all processors share the work.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
+
+from papers.claims import SHARED
+from papers.notebooks import papers
 
 # Everything besides a page's own cells that can change what is on it.
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
@@ -64,6 +72,19 @@ def discard_if_stale(root: Path) -> bool:
     return stale
 
 
+def execute(root: Path) -> None:
+    """Execute the pages that the builder's cache does not hold yet, side by side.
+
+    A page that fails is left to the builder, which executes it again and says why.
+    """
+    cache = get_cache(root / "_build" / ".jupyter_cache")
+    for page in papers(root / "book"):
+        cache.add_nb_to_project(str(page), read_data={"type": "plugin", "name": "myst_nb_md"})
+    quiet = logging.getLogger("papers.build")
+    load_executor("local-parallel", cache, logger=quiet).run_and_cache(timeout=120)
+    cache.db.dispose()
+
+
 def build(root: Path) -> int:
     """Execute the papers and render the site, every warning an error.
 
@@ -78,6 +99,9 @@ def build(root: Path) -> int:
         0 if the site was built, else the builder's exit code.
     """
     discard_if_stale(root)
+    # Claims are judged once for all pages; gone with the build folder as soon as an input changes.
+    os.environ[SHARED] = str(root / "_build" / "judgements")
+    execute(root)
     options = ["--config", "_config.yml", "--toc", str(root / "_toc.yml"), "--path-output", "."]
     strict = ["-W", "-n", "--keep-going"]
     builder = str(Path(sys.executable).with_name("jupyter-book"))

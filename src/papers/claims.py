@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from IPython.display import Markdown
 
 from papers.text import number, say
+
+# The environment variable that names the folder of judgements shared within one build.
+SHARED = "DECENTRAL_JUDGEMENTS"
 
 PAPERS = ("partition", "ordering", "redundancy", "inner_steps", "stragglers")
 
@@ -245,8 +251,24 @@ def registry() -> dict[str, Claim]:
 
 @cache
 def judgement(identifier: str) -> Judgement:
-    """Judge a claim of the registry, once for each process."""
-    return judge(registry()[identifier])
+    """Judge a claim of the registry, once for each process.
+
+    A build executes many pages, each in a process of its own, and names a folder in
+    the environment in which they share what they found.
+    """
+    shared = os.environ.get(SHARED)
+    if not shared:
+        return judge(registry()[identifier])
+    path = Path(shared) / f"{identifier}.pickle"
+    if path.is_file():
+        found: Judgement = pickle.loads(path.read_bytes())
+        return found
+    result = judge(registry()[identifier])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_bytes(pickle.dumps(result))
+    draft.replace(path)  # whole or not at all, whoever else may write it
+    return result
 
 
 def _signed(z: float) -> str:

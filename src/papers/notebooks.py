@@ -7,7 +7,7 @@ with a run of its own.
 
 from __future__ import annotations
 
-import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from nbclient import NotebookClient
 
 # Metadata that says something about a cell or the paper; the rest depends on the machine.
 _KEPT = ("tags", "mystnb")
+# The figure of the landing page that the README shows.
+PICTURE = "fig-home-stragglers"
 
 
 def papers(book: Path) -> list[Path]:
@@ -46,16 +48,9 @@ def execute(page: Path) -> Any:
         If a cell fails.
     """
     notebook = convert(page)
-    total = len(notebook.cells)
-
-    def report(cell: Any, cell_index: int) -> None:
-        if sys.stdout.isatty():
-            print(f"\r{page.name}: cell {cell_index + 1} of {total}", end="", flush=True)
-
     client = NotebookClient(
         notebook,
         kernel_name="python3",
-        on_cell_start=report,
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(page.parent)}},
@@ -97,6 +92,21 @@ def is_stale(page: Path, notebook: Path) -> bool:
     return sources(convert(page)) != sources(nbformat.read(notebook, as_version=4))
 
 
+def drawing(notebook: Any, name: str) -> str:
+    """Return the figure of that name as SVG.
+
+    Raises
+    ------
+    KeyError
+        If no cell draws it.
+    """
+    for cell in notebook.cells:
+        if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
+            (svg,) = (x.data["image/svg+xml"] for x in cell.outputs if "image/svg+xml" in x.data)
+            return str(svg)
+    raise KeyError(name)
+
+
 def main(book: Path, folder: Path) -> None:
     """Write every paper's executed notebook, and delete those whose paper is gone."""
     folder.mkdir(exist_ok=True)
@@ -104,11 +114,14 @@ def main(book: Path, folder: Path) -> None:
     for left_over in folder.glob("*.ipynb"):
         if left_over.name not in wanted:
             left_over.unlink()
-    for page in papers(book):
-        target = folder / f"{page.stem}.ipynb"
-        print(f"{page} -> {target}", flush=True)
-        nbformat.write(execute(page), target)
-        print()
+    pages = papers(book)
+    with ProcessPoolExecutor() as pool:
+        for page, notebook in zip(pages, pool.map(execute, pages), strict=True):
+            target = folder / f"{page.stem}.ipynb"
+            nbformat.write(notebook, target)
+            print(f"{page} -> {target}", flush=True)
+            if page.stem == "index":
+                (folder / "picture.svg").write_text(drawing(notebook, PICTURE), "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 The theme's live-code button registers its script twice and points to a server of
 a third party. The book offers the source of its papers for download instead, so the
-script is left out of every page. MathJax comes with a dozen bundles and speech rules
-for a dozen languages, of which the pages load one bundle, and the reader's menu the
-English rules; the rest is deleted, as are the maps of minified sources.
+script is left out of every page. MathJax comes with a dozen bundles, other languages of
+mathematics, a second renderer and speech rules for a dozen languages of people. The pages
+load one bundle, and the reader's menu the English rules; the rest is deleted. So are the
+theme's translations and templates, the older format of its fonts, and maps of minified
+sources.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Any
 # Of MathJax: the bundle of the pages, and the rules of speech that its menu can load.
 _BUNDLE = "tex-chtml.js"
 _RULES = {"base.json", "en.json"}
+# Other inputs than TeX, and TeX without its extensions or with all of them at once.
+_LANGUAGES = ("asciimath.js", "mml.js", "mml/**/*.js", "tex-*.js")
 
 
 def tidy_scripts(
@@ -43,7 +47,11 @@ def unused(static: Path) -> list[Path]:
     mathjax = static / "mathjax"
     bundles = [path for path in mathjax.glob("*.js") if path.name != _BUNDLE]
     rules = [path for path in mathjax.glob("sre/mathmaps/*.json") if path.name not in _RULES]
-    return [*bundles, *rules, *static.rglob("*.map")]
+    languages = [path for name in _LANGUAGES for path in (mathjax / "input").glob(name)]
+    renderers = [*mathjax.glob("output/svg.js"), *mathjax.glob("output/svg/**/*.js")]
+    patterns = ("*.map", "*.ttf", "*webpack-macros.html", "sphinx-thebe.js", "locales/**/*.*")
+    files = [*bundles, *rules, *languages, *renderers]
+    return [*files, *(x for name in patterns for x in static.rglob(name))]
 
 
 def drop_unused(app: Any, exception: Exception | None) -> None:
