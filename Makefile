@@ -21,7 +21,7 @@ book: $(READY)
 
 test: book lint
 	$(BIN)/python tests/browser.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 run: $(READY)
 	$(BIN)/python -m pytest notebooks/$(PAGE).ipynb
