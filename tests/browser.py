@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
@@ -43,7 +44,8 @@ def _managed(*options: str) -> tuple[str, str] | None:
         paths = SeleniumManager().binary_paths(["--browser", "chrome", *options])
     except WebDriverException:
         return None
-    return paths["browser_path"], paths["driver_path"]
+    found = (paths["browser_path"], paths["driver_path"])
+    return found if all(found) else None
 
 
 def install() -> bool:
@@ -53,7 +55,8 @@ def install() -> bool:
     if shutil.which("apt-get") and os.geteuid() == 0:
         packages = ("chromium", "chromium-driver")
         for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-            subprocess.run(["apt-get", "--quiet", "--quiet", *command], check=False, timeout=300)
+            with suppress(subprocess.TimeoutExpired):  # such as without a network
+                subprocess.run(["apt-get", "-qq", *command], check=False, timeout=200)
     return bool(find() or _managed())
 
 
