@@ -92,7 +92,10 @@ def test_a_shape_by_hand():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model_type": "mamba"}, "model_type must be one of gpt2, llama, mistral; got 'mamba'"),
+        (
+            {"model_type": "mamba"},
+            "model_type of config must be one of gpt2, llama, mistral; got 'mamba'",
+        ),
         ({"hidden_size": None}, "config must have the field 'hidden_size'"),
         ({"hidden_size": 4.5}, "hidden_size must be a whole number"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be at least 1"),

@@ -32,7 +32,7 @@ def load() -> dict[str, Any]:
 def lookup(table: str, name: str) -> dict[str, Any]:
     """Return one entry of a table, or raise a ValueError that lists the names there are."""
     entries = load()[table]
-    if name not in entries:
+    if not isinstance(name, str) or name not in entries:
         raise ValueError(f"name must be one of {', '.join(sorted(entries))}; got {name!r}")
     entry: dict[str, Any] = entries[name]
     return entry

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from decentral import constants
 from decentral._validation import Floats, Ints, flag, integers, scalar
@@ -168,9 +169,13 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
     >>> gpt2.parameters
     1557611200
     """
+    if not isinstance(config, Mapping):
+        raise ValueError(f"config must be a mapping, got an object of {type(config)}")
     family = config.get("model_type")
     if family not in _SUPPORTED:
-        raise ValueError(f"model_type must be one of {', '.join(_SUPPORTED)}; got {family!r}")
+        raise ValueError(
+            f"model_type of config must be one of {', '.join(_SUPPORTED)}; got {family!r}"
+        )
     renamed = _FIELDS.get(family, {})
 
     def field(name: str, default: int | None = None) -> int:
@@ -298,6 +303,8 @@ def layers(
     >>> round(chain.flops.sum() / 1e12)  # one sequence, forward and backward
     474
     """
+    if not isinstance(transformer, Transformer):
+        raise ValueError(f"transformer must be a Transformer, got an object of {type(transformer)}")
     causal, recompute = flag("causal", causal), flag("recompute", recompute)
     context = int(integers("sequence_length", scalar("sequence_length", sequence_length), least=1))
     batch = int(integers("microbatch_size", scalar("microbatch_size", microbatch_size), least=1))
@@ -333,7 +340,19 @@ def layers(
         names=("embedding", *(f"block {i}" for i in range(blocks)), "head"),
         flops=flops,
         parameters=parameters,
-        parameter_bytes=np.ceil(weight * parameters).astype(np.int64),
-        activation_bytes=np.ceil(value * tokens * np.array(values)).astype(np.int64),
+        parameter_bytes=_whole("bytes_per_parameter", weight, parameters),
+        activation_bytes=_whole("bytes_per_value", value, tokens * np.array(values, float)),
         boundary_bytes=int(np.ceil(value * tokens * hidden)),
     )
+
+
+def _whole(name: str, each: float, counts: npt.NDArray[np.number]) -> Ints:
+    """Return the bytes of so many numbers, rounded up, or refuse counts beyond integers."""
+    with np.errstate(over="ignore"):
+        total = np.ceil(each * counts.astype(float))
+    if total.max() >= 2.0**63:
+        raise ValueError(
+            f"{name} must give each layer less than 2**63 bytes, but it is {each:g} and a "
+            f"layer has {counts.max():.4g} numbers"
+        )
+    return total.astype(np.int64)
