@@ -47,17 +47,19 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# One pin per package that installs on every Python the book supports; the
-# resolver then has to accept the pins on each of them.
+# One pin per package that installs on every Python the book supports, with the hashes of all
+# its files; the resolver then has to accept the pins on each of them.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --no-header
 SUPPORTED  := 3.11 3.12 3.13 3.14
 lock: $(READY)
 	$(UV_COMPILE) pyproject.toml --all-extras --universal --python-version 3.11 \
-	    --fork-strategy fewest --no-annotate --upgrade --output-file requirements.txt
+	    --fork-strategy fewest --no-annotate --upgrade --generate-hashes --output-file requirements.txt
 	for version in $(SUPPORTED); do \
 	    $(UV_COMPILE) requirements.txt --python-version $$version --only-binary :all: > /dev/null \
 	    && echo "requirements.txt resolves for Python $$version" || exit 1; \
 	done
+	$(MAKE) $(READY)
+	$(BIN)/python -m papers.licences
 
 $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,5 +1,6 @@
 """The build notices what it must: small books are built with the book's own settings."""
 
+import importlib.metadata
 import re
 import shutil
 import sys
@@ -7,9 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import mutants
-from papers import build
+from papers import build, licences
 
 ROOT = Path(__file__).parents[1]
 HEADER = """---
@@ -160,3 +162,33 @@ def test_every_dependency_is_pinned():
 
 def test_the_mutants_still_exist():
     assert mutants.stale() == []
+
+
+def test_what_is_installed_is_what_is_pinned():
+    """Nothing else, and no other version; the package itself and pip aside."""
+    locked = licences.pins((ROOT / "requirements.txt").read_text())
+    installed = {}
+    for package in importlib.metadata.distributions():
+        installed[re.sub(r"[-_.]+", "-", package.name).lower()] = package.version
+    installed = {k: v for k, v in installed.items() if k not in ("pip", "decentral")}
+    assert installed.items() <= locked.items()
+    for line in (ROOT / "requirements.txt").read_text().splitlines():
+        if "==" in line and not line.startswith(" "):
+            pin = Requirement(line.rstrip(" \\"))
+            if pin.marker is None or pin.marker.evaluate():
+                assert re.sub(r"[-_.]+", "-", pin.name).lower() in installed
+
+
+def test_every_pin_has_a_hash():
+    blocks = re.split(r"(?m)^(?=\S)", (ROOT / "requirements.txt").read_text())
+    pinned = [block for block in blocks if "==" in block]
+    assert len(pinned) > 100
+    assert [block for block in pinned if "--hash=sha256:" not in block] == []
+
+
+def test_the_colophon_lists_every_licence():
+    rows = licences.rows((ROOT / "requirements.txt").read_text())
+    page = (ROOT / "book" / "colophon.md").read_text("utf-8")
+    assert [row for row in rows if row not in page] == [], "run `make lock`"
+    assert [row for row in rows if row.endswith("|  |")] == []
+    assert page.count("\n| ") == len(rows) + 1
