@@ -24,6 +24,7 @@ test: book lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 run: $(READY)
+	@test -f notebooks/$(PAGE).ipynb || { echo "PAGE must be one of: $(basename $(notdir $(wildcard notebooks/*.ipynb)))"; exit 2; }
 	$(BIN)/python -m pytest notebooks/$(PAGE).ipynb
 
 notebooks: $(READY)
@@ -65,6 +66,8 @@ $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	mkdir -p $(VENV)/etc/ipython
+	echo 'c.IPKernelApp.log_level = "ERROR"  # no advice on ports' > $(VENV)/etc/ipython/ipython_kernel_config.py
 	touch $@
 
 clean:

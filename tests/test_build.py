@@ -1,9 +1,13 @@
 """The build notices what it must: small books are built with the book's own settings."""
 
 import importlib.metadata
+import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -66,7 +70,7 @@ def test_without_the_guard_the_page_would_be_stale(project, monkeypatch):
     """The builder's own cache keys on the cells alone, so the guard is needed."""
     assert build.build(project) == 0
     (project / "src" / "law.py").write_text("value = 42\n")
-    monkeypatch.setattr(build, "discard_if_stale", lambda root: False)
+    monkeypatch.setattr(build, "begin", lambda root: "")
     assert build.build(project) == 0
     assert "the law gives 41" in html(project)
 
@@ -76,11 +80,23 @@ def test_without_the_guard_the_page_would_be_stale(project, monkeypatch):
     ["requirements.txt", "pyproject.toml", "_config.yml", "src/new.py", "book/_static/book.css"],
 )
 def test_every_input_invalidates_the_build(project, name):
-    assert build.discard_if_stale(project)
-    assert not build.discard_if_stale(project)
+    build.finish(project, build.begin(project))
+    made = project / "_build" / "made"
+    made.touch()
+    build.finish(project, build.begin(project))
+    assert made.exists()
     with (project / name).open("a") as file:
         file.write("# changed\n")
-    assert build.discard_if_stale(project)
+    build.begin(project)
+    assert not made.exists()
+
+
+def test_what_was_not_finished_is_forgotten(project):
+    build.finish(project, build.begin(project))
+    (project / "_build" / "half").touch()
+    build.begin(project)
+    build.begin(project)
+    assert not (project / "_build" / "half").exists()
 
 
 def test_bytecode_is_no_input(project):
@@ -108,6 +124,47 @@ def test_an_entry_of_the_library_follows_the_links_of_the_papers(project):
         paper.write_text(f"# Paper\n\n{text}\n")
         assert build.build(project) == 0
         assert ('href="../paper.html#thm-t">Theorem 1</a>' in entry.read_text()) == linked
+
+
+def start(project):
+    """A build in a process group of its own."""
+    command = [sys.executable, "-m", "papers.build"]
+    environment = {**os.environ, "PYTHONPATH": f"{project / 'src'}{os.pathsep}{ROOT / 'src'}"}
+    return subprocess.Popen(
+        command, cwd=project, env=environment, start_new_session=True, stdout=subprocess.DEVNULL
+    )
+
+
+@pytest.mark.parametrize("after", [1.0, 3.0, 4.0])
+def test_a_build_that_was_killed_leaves_nothing_wrong(project, after):
+    write(project, CODE.replace("{value}", "{value + 1}"))
+    killed = start(project)
+    time.sleep(after)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    write(project, CODE)
+    assert start(project).wait() == 0
+    assert "the law gives 41" in html(project)
+    assert html(project).rstrip().endswith("</html>")
+
+
+def test_half_a_page_of_a_killed_build_is_written_again(project):
+    assert build.build(project) == 0
+    whole = html(project)
+    page = project / "_build" / "html" / "index.html"
+    page.write_text(whole[: len(whole) // 2])
+    build.begin(project)  # and no more: killed
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(whole[: len(whole) // 2])
+    assert build.build(project) == 0
+    assert html(project) == whole
+
+
+def test_two_builds_at_once_do_no_harm(project):
+    builds = [start(project), start(project)]
+    assert [each.wait() for each in builds] == [0, 0]
+    assert "the law gives 41" in html(project)
+    assert start(project).wait() == 0
 
 
 FAILURES = {
@@ -190,5 +247,5 @@ def test_the_colophon_lists_every_licence():
     rows = licences.rows((ROOT / "requirements.txt").read_text())
     page = (ROOT / "book" / "colophon.md").read_text("utf-8")
     assert [row for row in rows if row not in page] == [], "run `make lock`"
-    assert [row for row in rows if row.endswith("|  |")] == []
+    assert [row for row in rows if row.endswith("| `` |")] == []
     assert page.count("\n| ") == len(rows) + 1

@@ -12,6 +12,8 @@ import pytest
 from jupyter_cache import get_cache
 
 from papers import notebooks
+from papers.claims import PAPERS as CLAIMED
+from papers.claims import registry
 from papers.prose import check, typed_results
 
 ROOT = Path(__file__).parents[1]
@@ -19,7 +21,73 @@ PAPERS = notebooks.papers(ROOT / "book")
 
 
 def committed(page):
-    return nbformat.read(ROOT / "notebooks" / f"{page.stem}.ipynb", as_version=4)
+    path = ROOT / "notebooks" / f"{page.stem}.ipynb"
+    assert path.is_file(), f"{path.name} is missing: run `make notebooks`"
+    return nbformat.read(path, as_version=4)
+
+
+# What every paper has, besides its title and the answer.
+ANATOMY = {
+    "a model": r"\n## Model\n",
+    "a table of symbols": r"\n\| Symbol \| Meaning \|",
+    "a law": r"\n## Law\n",
+    "a numbered statement": r"\{prf:(theorem|proposition)\}",
+    "a proof": r"\{prf:proof\}",
+    "a function for the law": r"In code: \{py:func\}",
+    "a check": r"\bagree\(",
+    "a check that fails": r"\n\s*with must_fail\(\):",
+    "prices": r"\n## What it costs\n",
+    "rules of thumb": r"\n## Rules of thumb\n",
+    "real machines": r"\n## On real machines\n",
+    "the reader's numbers": r"\n\(your-[\w-]+\)=\n## Your numbers\n",
+    "limits": r"\n## Limits\n",
+    "references": r":keyprefix: |:filter: docname in docnames",
+}
+
+
+def lacks(text, paper):
+    """What a paper lacks; the ledger of its own only if it has claims."""
+    wanted = dict(ANATOMY)
+    if any(claim.paper == paper for claim in registry().values()):
+        wanted["its ledger"] = rf"claims\.table\(\"{paper}\"\)"
+    missing = [what for what, pattern in wanted.items() if not re.search(pattern, text)]
+    drawn = text.count("\n    name: fig-")
+    if drawn != len(re.findall(r"\n  image:\n    alt: \S", text)):
+        missing.append("an alternative text for each figure")
+    return missing
+
+
+@pytest.mark.parametrize("paper", CLAIMED)
+def test_a_paper_has_all_its_parts(paper):
+    assert lacks((ROOT / "book" / f"{paper}.md").read_text("utf-8"), paper) == []
+
+
+@pytest.mark.parametrize("paper", CLAIMED)
+def test_a_paper_is_known_to_the_book(paper):
+    front = (ROOT / "book" / "index.md").read_text("utf-8")
+    assert f"({paper}.md)\n" in front, f"name {paper} in book/index.md"
+    assert "{ref}`to " in front
+    ledger = (ROOT / "book" / "ledger.md").read_text("utf-8")
+    if any(claim.paper == paper for claim in registry().values()):
+        assert f'claims.table("{paper}")' in ledger, f"show {paper} in book/ledger.md"
+    assert f"- file: {paper}\n" in (ROOT / "_toc.yml").read_text(), f"list {paper} in _toc.yml"
+
+
+def test_every_module_of_claims_is_a_paper():
+    modules = {path.stem for path in (ROOT / "src" / "papers").glob("*.py")}
+    claiming = {name for name in modules if "\nCLAIMS" in source(name)}
+    assert claiming == set(CLAIMED), "PAPERS in src/papers/claims.py"
+
+
+def source(name):
+    return (ROOT / "src" / "papers" / f"{name}.py").read_text("utf-8")
+
+
+def test_every_page_is_in_the_order_of_reading():
+    toc = (ROOT / "_toc.yml").read_text()
+    for page in (ROOT / "book").rglob("*.md"):
+        name = str(page.relative_to(ROOT / "book").with_suffix(""))
+        assert f" {name}\n" in toc, f"list {name} in _toc.yml"
 
 
 def test_no_result_is_typed():
@@ -42,6 +110,7 @@ CELL = "```{{code-cell}} ipython3\n---\nmystnb:\n  {}: It costs 1.25 more\n---\n
         ("It is 8 times slower.", "8 times"),
         ("It is 8-fold.", "8-fold"),
         ("It is ×8.", "×8"),
+        ("It takes 8\ntimes as long.", "8 times"),
         ("About ≈ 3 of them.", "≈ 3"),
         ("# A title with 1,234.5", "1,234.5"),
         ("| a | 1.25 |", "1.25"),

@@ -37,22 +37,22 @@ from decentral.weighting import (
 )
 
 __all__ = [
-    "Simulation",
-    "Weighting",
-    "best_inner_steps",
     "best_weights",
-    "contraction",
-    "displacement_variance",
+    "Weighting",
+    "information_weights",
+    "step_weights",
     "equal_weights",
+    "weight_penalty",
+    "loss_floor",
+    "stationary_variance",
+    "matched_outer_step",
     "information",
     "information_limit",
-    "information_weights",
-    "loss_floor",
-    "matched_outer_step",
+    "contraction",
+    "displacement_variance",
+    "best_inner_steps",
     "simulate",
-    "stationary_variance",
-    "step_weights",
-    "weight_penalty",
+    "Simulation",
 ]
 
 

@@ -28,7 +28,14 @@ from decentral._validation import Ints, flag, integers, scalar, vector
 from decentral.errors import InfeasibleError
 from decentral.partition import Partition, _solved
 
-__all__ = ["Kind", "Ordering", "best_order", "sort_order", "swap_search", "worst_order"]
+__all__ = [
+    "best_order",
+    "worst_order",
+    "swap_search",
+    "sort_order",
+    "Ordering",
+    "Kind",
+]
 
 Kind = Literal["given", "fast-first", "slow-first", "valley"]
 

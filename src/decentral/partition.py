@@ -38,19 +38,19 @@ from decentral.errors import InfeasibleError
 from decentral.schedule import bubble_fraction, makespan
 
 __all__ = [
-    "Partition",
-    "blind_price_std",
-    "bottleneck",
-    "bubble_fraction",
-    "equal_split",
-    "evaluate",
-    "expected_blind_price",
-    "fits",
-    "lower_bound",
-    "makespan",
     "partition",
-    "proportional_split",
+    "Partition",
+    "bottleneck",
+    "lower_bound",
     "upper_bound",
+    "fits",
+    "evaluate",
+    "equal_split",
+    "proportional_split",
+    "expected_blind_price",
+    "blind_price_std",
+    "makespan",
+    "bubble_fraction",
 ]
 
 

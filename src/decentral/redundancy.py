@@ -36,18 +36,18 @@ from decentral.design import Design, best_design, cost_per_yield, useful_yield
 from decentral.errors import InfeasibleError
 
 __all__ = [
-    "Design",
-    "best_allocation",
-    "best_design",
-    "cost_per_yield",
+    "stage_outage",
     "drop_probability",
     "log_drop_probability",
     "min_replicas",
-    "shared_pool_drop_probability",
-    "stage_outage",
     "success_floor",
-    "unequal_drop_probability",
     "useful_yield",
+    "cost_per_yield",
+    "best_design",
+    "Design",
+    "unequal_drop_probability",
+    "best_allocation",
+    "shared_pool_drop_probability",
 ]
 
 

@@ -18,13 +18,13 @@ from decentral import _races
 from decentral._validation import Floats, Ints, broadcast, choice, integers, probabilities, reals
 
 __all__ = [
-    "hajek",
-    "horvitz_thompson",
     "inclusion_probabilities",
     "joint_inclusion_probabilities",
-    "mean_squared_error",
     "plain_mean",
     "selection_bias",
+    "horvitz_thompson",
+    "hajek",
+    "mean_squared_error",
 ]
 
 Estimator = Literal["plain", "horvitz-thompson", "hajek"]

@@ -29,19 +29,19 @@ from decentral.quorum import (
 )
 
 __all__ = [
-    "Quorum",
-    "TunedQuorum",
-    "TunedStep",
     "best_quorum",
+    "Quorum",
     "best_quorum_and_step",
+    "TunedQuorum",
     "best_step",
-    "exponential_round_time",
-    "exponential_round_variance",
-    "gradients_needed",
-    "min_quorum",
-    "pareto_round_time",
-    "round_time",
+    "TunedStep",
     "rounds_to_accuracy",
     "squared_error",
+    "min_quorum",
+    "gradients_needed",
+    "round_time",
+    "exponential_round_time",
+    "exponential_round_variance",
+    "pareto_round_time",
     "unequal_round_time",
 ]

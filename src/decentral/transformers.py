@@ -25,7 +25,13 @@ import numpy.typing as npt
 from decentral import constants
 from decentral._validation import Floats, Ints, flag, integers, scalar
 
-__all__ = ["Layers", "Transformer", "from_config", "layers", "model"]
+__all__ = [
+    "model",
+    "from_config",
+    "Transformer",
+    "layers",
+    "Layers",
+]
 
 
 @dataclass(frozen=True)

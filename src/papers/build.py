@@ -1,21 +1,25 @@
 """Build the site: ``python -m papers.build``.
 
-Three things the book builder does not do. Its execution cache keys on the cells
-alone, so a change of the code behind them would go unnoticed: the build folder is
-discarded when anything the cells depend on changes. After a build with warnings it
-would find nothing left to read and succeed: a failed build forgets what it read.
-And it executes one page after the other: here all processors share the work.
+What the book builder does not do. Its execution cache keys on the cells alone, so a
+change of the code behind them would go unnoticed: the build folder is discarded when
+anything the cells depend on changes. After a build with warnings it would find nothing
+left to read and succeed, and after one that was killed it would keep half a page: what
+was not finished is forgotten. Two builds at once would write into each other's files:
+the second waits. And it executes one page after the other: here all processors share
+the work.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_cache import get_cache
@@ -26,6 +30,8 @@ from papers.notebooks import papers
 
 # Everything besides a page's own cells that can change what is on it.
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
+# Holds the fingerprint of the inputs of the last finished build.
+MARK = "inputs.sha256"
 IGNORED = {"__pycache__", "decentral.egg-info"}
 
 
@@ -54,22 +60,39 @@ def fingerprint(root: Path, inputs: Iterable[str] = INPUTS) -> str:
     return digest.hexdigest()
 
 
-def discard_if_stale(root: Path) -> bool:
-    """Delete the build folder unless it was made from the present inputs.
+@contextmanager
+def alone(root: Path) -> Iterator[int]:
+    """Wait until no other build of this project runs, and yield the descriptor of the lock.
+
+    A child process that inherits the descriptor keeps the lock if this process is killed.
+    """
+    with (root / ".build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
+def begin(root: Path) -> str:
+    """Delete the build folder unless a build from the present inputs was finished.
+
+    From here to :func:`finish` nothing counts as finished, so a build that fails or is
+    killed at any point is followed by one from nothing.
 
     Returns
     -------
-    bool
-        Whether it was deleted.
+    str
+        The fingerprint of the inputs, for :func:`finish`.
     """
-    build, mark = root / "_build", root / "_build" / "inputs.sha256"
-    key = fingerprint(root)
-    stale = not mark.is_file() or mark.read_text() != key
-    if stale:
-        shutil.rmtree(build, ignore_errors=True)
-        build.mkdir()
-        mark.write_text(key)
-    return stale
+    folder, mark, key = root / "_build", root / "_build" / MARK, fingerprint(root)
+    if not (mark.is_file() and mark.read_text() == key):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    mark.unlink(missing_ok=True)
+    return key
+
+
+def finish(root: Path, key: str) -> None:
+    """Remember that a build was finished from the inputs with that fingerprint."""
+    (root / "_build" / MARK).write_text(key)
 
 
 def execute(root: Path) -> None:
@@ -98,17 +121,19 @@ def build(root: Path) -> int:
     int
         0 if the site was built, else the builder's exit code.
     """
-    discard_if_stale(root)
-    # Claims are judged once for all pages; gone with the build folder as soon as an input changes.
-    os.environ[SHARED] = str(root / "_build" / "judgements")
-    execute(root)
-    options = ["--config", "_config.yml", "--toc", str(root / "_toc.yml"), "--path-output", "."]
-    strict = ["-W", "-n", "--keep-going"]
-    builder = str(Path(sys.executable).with_name("jupyter-book"))
-    command = [builder, "build", "book", *options, *strict]
-    code = subprocess.run(command, cwd=root, check=False).returncode
-    if code:
-        (root / "_build" / "inputs.sha256").unlink(missing_ok=True)
+    with alone(root) as lock:
+        key = begin(root)
+        # Claims are judged once for all pages; gone as soon as an input changes.
+        os.environ[SHARED] = str(root / "_build" / "judgements")
+        execute(root)
+        toc, out = str(root / "_toc.yml"), str(root)
+        options = ["--config", "_config.yml", "--toc", toc, "--path-output", out]
+        strict = ["-W", "-n", "--keep-going"]
+        builder = str(Path(sys.executable).with_name("jupyter-book"))
+        command = [builder, "build", "book", *options, *strict]
+        code = subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode
+        if code == 0:
+            finish(root, key)
     return code
 
 

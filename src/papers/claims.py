@@ -60,7 +60,8 @@ class Published:
     text : str
         The number in the source's own digits, such as ``"2.40"`` or ``"1.4%"``.
     how : str
-        ``"exact"``, ``"bound"`` (an upper bound), ``"lower bound"`` or ``"estimate"``.
+        ``"exact"`` (its digits are claimed), ``"bound"`` (an upper bound is claimed, so a
+        smaller one of ours sharpens it), ``"lower bound"`` or ``"estimate"`` (from draws).
     draws : int
         Draws behind an estimate.
     tolerance : float, optional
@@ -165,7 +166,7 @@ class Claim:
     remark : str
         What to know beyond the verdict.
     correction : str
-        For a corrected claim: what is wrong with it, and what holds instead.
+        For a corrected claim: what is wrong with it, and what holds instead, in a paragraph.
     """
 
     id: str
@@ -271,6 +272,14 @@ def judgement(identifier: str) -> Judgement:
     return result
 
 
+def _check(paper: str) -> None:
+    if paper not in PAPERS:
+        raise ValueError(
+            f"paper must be one of PAPERS in src/papers/claims.py ({', '.join(PAPERS)}), "
+            f"got {paper!r}"
+        )
+
+
 def _signed(z: float) -> str:
     return f"{z:+.1f}" if z else "0"
 
@@ -281,6 +290,7 @@ def say_claims(paper: str) -> None:
     The keys are ``P4.0.published``, ``P4.0.ours`` and, for estimates, ``P4.0.z``,
     with the number's place among the claim's figures in the middle.
     """
+    _check(paper)
     for claim in registry().values():
         if claim.paper == paper:
             result = judgement(claim.id)
@@ -300,6 +310,7 @@ def table(paper: str) -> Markdown:
     paper : str
         The paper whose claims to list.
     """
+    _check(paper)
     lines = [
         "| Claim | Published | Ours | Verdict |",
         "|:--|:--|:--|:--|",

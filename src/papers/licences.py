@@ -52,7 +52,7 @@ def rows(requirements: str) -> list[str]:
             words = licence(distribution(name))
         except PackageNotFoundError:
             words = _ELSEWHERE[name]
-        table.append(f"| {name} | {words} |")
+        table.append(f"| {name} | `{words}` |")
     return table
 
 

@@ -7,9 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from docutils import nodes
 
 from papers.backlinks import ancestors
+from papers.notebooks import convert, papers
 
 WORDS_PER_MINUTE = 200
 _UNREAD = (nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
@@ -56,10 +58,18 @@ def insert(app: Any, doctree: nodes.document, docname: str) -> None:
 
 
 def copy_notebooks(app: Any, exception: Exception | None) -> None:
-    """Lay the executed notebooks beside the sources, also if no page has changed."""
+    """Lay the notebooks beside the sources, also if no page has changed.
+
+    A page that was not executed into ``notebooks/`` yet is offered without outputs.
+    """
     if exception is None:
-        for notebook in (Path(app.srcdir).parent / "notebooks").glob("*.ipynb"):
-            shutil.copy(notebook, Path(app.outdir) / "_sources")
+        for page in papers(Path(app.srcdir)):
+            executed = Path(app.srcdir).parent / "notebooks" / f"{page.stem}.ipynb"
+            offered = Path(app.outdir) / "_sources" / executed.name
+            if executed.is_file():
+                shutil.copy(executed, offered)
+            else:
+                nbformat.write(convert(page), offered)
 
 
 def setup(app: Any) -> dict[str, Any]:

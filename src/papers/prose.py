@@ -99,9 +99,8 @@ def typed_results(text: str) -> list[tuple[int, str]]:
     joined = "\n".join(line for _, line in numbered)
     blanked = _NOT_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), joined)
     return [
-        (number, match[0].strip())
-        for (number, _), line in zip(numbered, blanked.split("\n"), strict=True)
-        for match in _TYPED.finditer(line)
+        (numbered[blanked.count("\n", 0, match.start())][0], " ".join(match[0].split()))
+        for match in _TYPED.finditer(blanked)
     ]
 
 
