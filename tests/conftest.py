@@ -1,10 +1,12 @@
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+settings.register_profile("soak", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session")
