@@ -1,7 +1,7 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
 # make run PAGE=partition     execute one page afresh and compare every output
-# make notebooks / serve / bench / mutants / lint / lock / clean
+# make notebooks / serve / bench / mutants / soak / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test run notebooks serve bench mutants lint lock clean
+.PHONY: book test run notebooks serve bench mutants soak lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
@@ -32,6 +32,10 @@ notebooks: $(READY)
 
 serve: book
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
+
+soak: $(READY)
+	$(BIN)/python -m pytest tests/soak.py
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/test_properties.py
 
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py

@@ -3,10 +3,12 @@
 import base64
 import functools
 import http.server
+import inspect
 import io
 import json
 import re
 import threading
+import time
 from collections import namedtuple
 from itertools import pairwise
 
@@ -89,6 +91,11 @@ def opened(browser, server, request):
     """A page, opened once for all tests of it."""
     page, width = request.param
     visit(browser, f"{server}/{page}", width)
+    return snapshot(browser, page, width)
+
+
+def snapshot(browser, page, width):
+    """The present state of a page that was visited."""
     return Opened(
         page,
         width,
@@ -160,8 +167,54 @@ class TestPage:
         name = opened.page.removesuffix(".html")
         runs = (SITE.parents[1] / "notebooks" / f"{name}.ipynb").is_file()
         assert re.match(r"\d+ min read", line)
-        assert links == [".ipynb", ".md"] if runs else [".md"]
+        assert links == ([".ipynb", ".md"] if runs else [".md"])
         assert (f"make run PAGE={name}" in line) == runs
+
+
+APPEND = "const e = document.createElement('div'); e.innerHTML = `{}`;"
+APPEND += "document.querySelector('article').append(e);"
+FAULTS = {
+    "an outside request": ("test_it_loads_without_a_failure", "fetch('http://example.org/x')"),
+    "a missing file": ("test_it_loads_without_a_failure", "fetch('gone.js')"),
+    "an error": ("test_it_loads_without_a_failure", "setTimeout(() => { throw Error('odd') })"),
+    "mathematics that is not rendered": (
+        "test_all_mathematics_is_rendered",
+        APPEND.format("<span class='math'>x</span>"),
+    ),
+    "raw TeX": ("test_no_tex_is_left_in_the_text", APPEND.format("<p>It is $x$.</p>")),
+    "a wide table": (
+        "test_wide_tables_scroll_inside_themselves",
+        APPEND.format("<table style='width: 3000px'><tr><td>x</td></tr></table>"),
+    ),
+    "a wide block": (
+        "test_nothing_is_wider_than_the_window",
+        "document.body.style.width = '3000px'",
+    ),
+    "a picture without a text": (
+        "test_every_picture_has_an_alternative_text",
+        APPEND.format("<img src='_static/favicon.svg' alt='_images/0123456789abcdef.svg'>"),
+    ),
+    "a second title": ("test_headings_are_in_order", APPEND.format("<h1>x</h1>")),
+    "a level left out": ("test_headings_are_in_order", APPEND.format("<h4>x</h4>")),
+    "no line under the title": (
+        "test_a_line_under_the_title_offers_the_sources",
+        "document.querySelector('p.masthead a').remove()",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_turns_a_test_red(browser, server, fault):
+    name, script = FAULTS[fault]
+    visit(browser, f"{server}/library.html")
+    browser.execute_script(script)
+    time.sleep(0.5)
+    page = snapshot(browser, "library.html", 1280)
+    arguments = {"browser": browser, "opened": page, "mode": "light"}
+    test = getattr(TestPage, name)
+    wanted = {key: arguments[key] for key in inspect.signature(test).parameters if key != "self"}
+    with pytest.raises(AssertionError):
+        test(TestPage(), **wanted)
 
 
 def test_the_papers_are_what_was_opened(browser, server):

@@ -126,6 +126,14 @@ def test_an_entry_of_the_library_follows_the_links_of_the_papers(project):
         assert ('href="../paper.html#thm-t">Theorem 1</a>' in entry.read_text()) == linked
 
 
+def test_a_line_that_the_kernel_sends_in_pieces_stays_one(project):
+    code = "import sys\nfor piece in ('one ', 'line', '\\n\\n', 'more'):\n"
+    code += "    sys.stdout.write(piece); sys.stdout.flush()"
+    write(project, code)
+    assert build.build(project) == 0
+    assert "<span></span>one line\n\nmore\n</pre>" in html(project)
+
+
 def start(project):
     """A build in a process group of its own."""
     command = [sys.executable, "-m", "papers.build"]

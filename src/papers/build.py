@@ -23,10 +23,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors import load_executor
 
 from papers.claims import SHARED
-from papers.notebooks import papers
+from papers.notebooks import join_streams, papers
 
 # Everything besides a page's own cells that can change what is on it.
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
@@ -105,6 +106,11 @@ def execute(root: Path) -> None:
         cache.add_nb_to_project(str(page), read_data={"type": "plugin", "name": "myst_nb_md"})
     quiet = logging.getLogger("papers.build")
     load_executor("local-parallel", cache, logger=quiet).run_and_cache(timeout=120)
+    for record in cache.list_cache_records():
+        notebook = cache.get_cache_bundle(record.pk).nb
+        if join_streams(notebook):
+            whole = CacheBundleIn(notebook, record.uri, data=record.data)
+            cache.cache_notebook_bundle(whole, check_validity=False, overwrite=True)
     cache.db.dispose()
 
 

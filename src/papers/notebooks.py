@@ -61,6 +61,26 @@ def execute(page: Path) -> Any:
     return notebook
 
 
+def join_streams(notebook: Any) -> bool:
+    """Join the pieces in which a kernel may send one text, and return whether there were any.
+
+    The builder would end a line after each piece, wherever the kernel happened to cut.
+    """
+    changed = False
+    for cell in notebook.cells:
+        whole: list[Any] = []
+        for output in cell.get("outputs", []):
+            stream = whole and whole[-1].get("name") == output.get("name", "")
+            if stream and output.output_type == whole[-1].output_type == "stream":
+                whole[-1].text += output.text
+                changed = True
+            else:
+                whole.append(output)
+        if cell.cell_type == "code":
+            cell.outputs = whole
+    return changed
+
+
 def sources(notebook: Any) -> list[tuple[str, str]]:
     """Return the kind and text of each cell."""
     return [(cell.cell_type, cell.source) for cell in notebook.cells]

@@ -1,0 +1,75 @@
+"""What takes too long for every day: ``make soak``."""
+
+import csv
+import filecmp
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import reference_values
+from test_build import CODE, ROOT, html, project, start, write  # noqa: F401
+
+PARTS = ("src", "book", "notebooks")
+FILES = ("_config.yml", "_toc.yml", "requirements.txt", "pyproject.toml")
+
+
+def build(folder):
+    """A cold build and fresh notebooks of the whole book in a folder."""
+    for part in PARTS:
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, folder)
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    for module in ("papers.build", "papers.notebooks"):
+        command = [sys.executable, "-m", module]
+        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def files(folder):
+    tops = (folder / "_build" / "html", folder / "notebooks")
+    return {path.relative_to(folder) for top in tops for path in top.rglob("*") if path.is_file()}
+
+
+def test_two_cold_builds_give_the_same_bytes(tmp_path):
+    """In two folders, page by page and notebook by notebook, without any exception."""
+    one, other = tmp_path / "one", tmp_path / "a" / "longer" / "path"
+    for folder in (one, other):
+        folder.mkdir(parents=True)
+        build(folder)
+    assert files(one) == files(other)
+    differ = [
+        str(name) for name in files(one) if not filecmp.cmp(one / name, other / name, shallow=False)
+    ]
+    assert differ == []
+    for notebook in (ROOT / "notebooks").iterdir():
+        assert notebook.read_bytes() == (one / "notebooks" / notebook.name).read_bytes()
+
+
+@pytest.mark.parametrize("after", [0.2 * n for n in range(1, 31)])
+def test_a_build_killed_at_any_moment_leaves_nothing_wrong(project, after):  # noqa: F811
+    write(project, CODE.replace("{value}", "{value + 1}"))
+    killed = start(project)
+    time.sleep(after)
+    try:
+        os.killpg(killed.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it was through
+    killed.wait()
+    write(project, CODE)
+    assert start(project).wait() == 0
+    assert "the law gives 41" in html(project)
+    assert html(project).rstrip().endswith("</html>")
+
+
+def test_the_reference_values_are_what_their_script_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(reference_values, "TABLE", tmp_path / "table.csv")
+    reference_values.main()
+    here = Path(__file__).with_name("reference_values.csv")
+    made = list(csv.reader((tmp_path / "table.csv").open(encoding="utf-8")))
+    assert made == list(csv.reader(here.open(encoding="utf-8")))

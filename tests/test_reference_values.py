@@ -1,0 +1,81 @@
+"""What the docstrings claim of accuracy, against a table of values with fifty digits."""
+
+import csv
+import importlib
+import inspect
+import json
+import math
+import re
+from collections import defaultdict
+from decimal import Decimal, localcontext
+
+import pytest
+
+from reference_values import TABLE
+
+with TABLE.open(encoding="utf-8") as file:
+    ROWS = defaultdict(list)
+    for row in csv.DictReader(file):
+        ROWS[row["function"]].append((json.loads(row["arguments"]), Decimal(row["value"])))
+
+
+def pareto(call):
+    return 3e-14 * (1 + math.log(call["workers"]) / call["tail"])
+
+
+# The relative error that is claimed, and the words of the docstring that claim it.
+CLAIMS = {
+    "partition.blind_price_std": (
+        lambda c: 1e-14 * (1 + 1 / c["sigma"] ** 2),
+        r"10^{-14} (1 + 1/\sigma^2)",
+    ),
+    "partition.expected_blind_price": (lambda _: 2e-13, "a relative error below 2e-13"),
+    "redundancy.drop_probability": (lambda _: 1e-10, "relative error is below 1e-10 for values"),
+    "redundancy.log_drop_probability": (lambda _: 1e-10, "of the logarithm is below 1e-10"),
+    "sampling.inclusion_probabilities": (lambda _: 1e-12, "1e-12, also where rates differ"),
+    "sampling.joint_inclusion_probabilities": (lambda _: 1e-12, "error of each is below 1e-12"),
+    "stragglers.exponential_round_time": (lambda _: 1e-14, "below 1e-14 for every n"),
+    "stragglers.exponential_round_variance": (lambda _: 1e-14, "below 1e-14 for every n"),
+    "stragglers.pareto_round_time": (pareto, r"3 \cdot 10^{-14} (1 + \ln(n)/\alpha)"),
+    "stragglers.unequal_round_time": (lambda _: 1e-12, "relative error is below 1e-12"),
+}
+
+
+def function(name):
+    module, name = name.split(".")
+    return getattr(importlib.import_module(f"decentral.{module}"), name)
+
+
+def relative_error(name, call, exact):
+    """Of the library's double against twenty-five digits."""
+    given = {key: value for key, value in call.items() if key != "at"}
+    value = function(name)(**given)
+    for index in call.get("at", []):
+        value = value[index]
+    with localcontext() as context:
+        context.prec = 40
+        return float(abs(Decimal(float(value)) - exact) / abs(exact))
+
+
+def test_the_table_covers_what_is_claimed():
+    assert set(ROWS) == set(CLAIMS)
+    assert min(map(len, ROWS.values())) >= 9
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_of_accuracy_holds_over_the_whole_range(name):
+    bound, words = CLAIMS[name]
+    assert re.sub(r"\s+", " ", words) in re.sub(r"\s+", " ", inspect.getdoc(function(name)))
+    errors = {str(call): relative_error(name, call, exact) for call, exact in ROWS[name]}
+    too_large = {
+        str(call): errors[str(call)]
+        for call, _ in ROWS[name]
+        if not errors[str(call)] <= bound(call)
+    }
+    assert too_large == {}
+
+
+def test_an_error_of_one_digit_too_many_is_seen():
+    call, exact = ROWS["stragglers.exponential_round_time"][5]
+    wrong = exact * (1 + Decimal("1e-13"))
+    assert relative_error("stragglers.exponential_round_time", call, wrong) > 1e-14
