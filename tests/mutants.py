@@ -8,11 +8,14 @@ and so does the paper, cell by cell, up to the first failure.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import jupytext
 
 ROOT = Path(__file__).parents[1]
 
@@ -209,6 +212,30 @@ for name in ("order_statistics.py", "_quantile.py", "_descent.py", "accuracy.py"
 for name in ("_races.py", "_quadrature.py", "sampling.py"):
     NOTICED[name] = ("stragglers", ["test_stragglers.py", "test_sampling.py"])
 
+# One error of one per cent for each law, for the report.
+LAWS = {
+    "The greedy test": ("_chain.py", "block / self.speeds[device]"),
+    "The bid": ("_chain.py", "self.lower = bid"),
+    "Bounds on the best bottleneck": ("bounds.py", "(pace.size - 1) * (widest"),
+    "The expected price": ("bounds.py", "price = (1 + others"),
+    "Bounds with overhead": ("bounds.py", "np.cumsum(share * onsets"),
+    "Fill and drain": ("schedule.py", "(rounds - 1) * longest"),
+    "The subset programme": ("ordering.py", "interval.failure(bid,"),
+    "Outage": ("_binomial.py", "(1 - availability) **"),
+    "Drop rate": ("_binomial.py", "value: Floats = law(a, b, x)"),
+    "Yield": ("design.py", "lost = loss * outage"),
+    "Best replication": ("design.py", "stages.astype(float) * replicas"),
+    "A displacement": ("_quadratic.py", "-np.expm1(power)"),
+    "The floor of a mode": ("_quadratic.py", "shrink / (2 - shrink)"),
+    "Information weights": ("weighting.py", "1 / (2 - _quadratic"),
+    "Best number of inner steps": ("inner_work.py", "goal = decay * cost"),
+    "Rényi": ("order_statistics.py", "gap += first / (lower + j)"),
+    "Error": ("_descent.py", '* columns["noise"]'),
+    "Rounds": ("_descent.py", "pace = -2 *"),
+    "Inclusion": ("_races.py", "_flushed(-np.expm1(passed))"),
+    "Horvitz and Thompson": ("sampling.py", "(sample / chance).sum"),
+}
+
 PAGE = """
 import os, sys, jupytext
 sys.stdout = open(os.devnull, "w")
@@ -246,14 +273,58 @@ def run(command: list[str], folder: Path) -> tuple[int, str]:
     except subprocess.TimeoutExpired:
         return 1, "does not end"
     said = (done.stdout + done.stderr).strip().splitlines()
-    return done.returncode, said[-1] if said else ""
+    failed = [line for line in said if line.startswith("FAILED")]
+    return done.returncode, (failed or said or [""])[-1]
 
 
 def commands(page: str, tests: list[str]) -> tuple[list[str], list[str]]:
     """Return the command that runs some tests, and the one that runs a page."""
-    pytest = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-W", "error"]
+    pytest = [sys.executable, "-m", "pytest", "-qx", "-rf", "-p", "no:cacheprovider", "-W", "error"]
     pytest += ["-o", "pythonpath=tests", *(f"tests/{test}" for test in tests)]
     return pytest, [sys.executable, "-W", "ignore", "-c", PAGE, f"book/{page}.md"]
+
+
+def report(target: Path) -> None:
+    """Write which test and which cell first turn red under one error for each law."""
+    lines = [
+        "# Which check notices an error of one per cent",
+        "",
+        "Made by `.venv/bin/python tests/mutants.py --report`. In a copy of the project one",
+        "expression is made wrong; the tests of its module run up to the first failure, and so",
+        "does the paper.",
+        "",
+        "| Law | Wrong expression | First test | First cell of the paper |",
+        "|:--|:--|:--|:--|",
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("src", "tests", "book"):
+            shutil.copytree(ROOT / part, folder / part)
+        for law, (file, start) in LAWS.items():
+            (old, new), *_ = [m[1:] for m in MUTANTS if m[0] == file and m[1].startswith(start)]
+            path = folder / "src" / "decentral" / file
+            text = path.read_text("utf-8")
+            path.write_text(text.replace(old, new), "utf-8")
+            page, tests = NOTICED.get(file, CORE)
+            pytest, cells = commands(page, tests)
+            (tested, first), (shown, where) = run(pytest, folder), run(cells, folder)
+            path.write_text(text, "utf-8")
+            test = re.search(r"FAILED \S*?(test_\w+\.py::\S+)", first)
+            cell = f"{page}, {section(page, where)}" if shown else "none"
+            found = f"`{test[1]}`" if tested and test else "none"
+            lines.append(f"| {law} | `{file}`: `{' '.join(new.split())}` | {found} | {cell} |")
+            print(lines[-1], flush=True)
+    target.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def section(page: str, where: str) -> str:
+    """Name the section and the kind of a cell, given as ``cell 17: AssertionError``."""
+    number = int(re.findall(r"cell (\d+)", where)[0])
+    cells = jupytext.read(ROOT / "book" / f"{page}.md").cells
+    texts = [cell.source for cell in cells[:number] if cell.cell_type == "markdown"]
+    titles = re.findall(r"(?m)^##+ (.*)$", "\n".join(texts))
+    count = sum(cell.cell_type == "code" for cell in cells[: number + 1])
+    return f"code cell {count} ({titles[-1] if titles else 'before the model'})"
 
 
 def stale() -> list[str]:
@@ -263,7 +334,10 @@ def stale() -> list[str]:
 
 
 def main(files: list[str]) -> int:
-    """Run all mutants, or those of some files of ``src/decentral``."""
+    """Run all mutants, or those of some files of ``src/decentral``; or write the report."""
+    if files == ["--report"]:
+        report(ROOT / "benchmarks" / "mutation.md")
+        return 0
     chosen = [mutant for mutant in MUTANTS if not files or mutant[0] in files]
     survivors = 0
     assert not stale(), f"these expressions are gone: {stale()}"

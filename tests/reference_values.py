@@ -48,6 +48,19 @@ def round_times() -> Iterator[Row]:
                         yield "stragglers.pareto_round_time", {**call, "tail": tail}, value
 
 
+def any_law() -> Iterator[Row]:
+    """Round times of laws given by their quantiles, which are also known in closed form."""
+    for n in (1, 2, 10, 1000, 10**6):
+        for k in quorums(n):
+            call = {"workers": n, "quorum": k}
+            exponential = mpmath.digamma(n + 1) - mpmath.digamma(n - k + 1)
+            uniform = mpmath.mpf(k) / (n + 1)
+            for tail in (False, True):
+                call["upper_tail"] = tail
+                yield "stragglers.round_time", {"quantile": "uniform", **call}, uniform
+                yield "stragglers.round_time", {"quantile": "exponential", **call}, exponential
+
+
 def races(rates: list[float]) -> Iterator[tuple[tuple[int, ...], mpmath.mpf]]:
     """Every order of arrival with its probability."""
     for order in permutations(range(len(rates))):
@@ -114,7 +127,7 @@ def blindness() -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     """All rows of the table."""
     with mpmath.workdps(50):
-        for part in (round_times, unequal_workers, tails, blindness):
+        for part in (round_times, any_law, unequal_workers, tails, blindness):
             yield from part()
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -56,10 +57,8 @@ def test_a_build_killed_at_any_moment_leaves_nothing_wrong(project, after):  # n
     write(project, CODE.replace("{value}", "{value + 1}"))
     killed = start(project)
     time.sleep(after)
-    try:
+    with suppress(ProcessLookupError):  # it was through
         os.killpg(killed.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it was through
     killed.wait()
     write(project, CODE)
     assert start(project).wait() == 0

@@ -227,6 +227,8 @@ def test_every_dependency_is_pinned():
 
 def test_the_mutants_still_exist():
     assert mutants.stale() == []
+    for file, start in mutants.LAWS.values():
+        assert any(m[0] == file and m[1].startswith(start) for m in mutants.MUTANTS)
 
 
 def test_what_is_installed_is_what_is_pinned():
