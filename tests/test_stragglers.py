@@ -9,7 +9,8 @@ import pytest
 from scipy import special, stats
 
 import stragglers_oracle as oracle
-from decentral import InfeasibleError
+from decentral import InfeasibleError, _descent
+from decentral import quorum as searches
 from decentral.redundancy import drop_probability
 from decentral.stragglers import (
     best_quorum,
@@ -482,6 +483,21 @@ def test_best_step_is_exact_at_one_round():
     assert best.rounds.tolist() == [1, 2]
     assert best.step[0] == pytest.approx(0.95, rel=1e-13)
     assert best_step(1, **{**GOAL, "start": 0.04}).rounds == 0
+
+
+def test_best_step_at_exact_ties():
+    """The accuracy is what a whole number of rounds just reaches; the estimate is often one off."""
+    rng, corrected = np.random.default_rng(0), 0
+    for _ in range(300):
+        rounds, quorum_ = np.array([rng.integers(3, 60)], float), int(rng.integers(1, 40))
+        start, noise = 10 ** rng.uniform(0, 3, 1), 10 ** rng.uniform(-1, 1)
+        shaken = np.array([noise / quorum_])
+        rate = searches._sharpest(rounds, start, shaken)
+        just = _descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
+        found = best_step(quorum_, curvature=1, noise=noise, start=start, accuracy=just)
+        assert found.rounds == rounds
+        corrected += (np.ceil(searches._fewest_rounds(start, just, shaken)) != rounds).item()
+    assert corrected > 30
 
 
 def test_no_step_or_schedule_needs_fewer_gradients():

@@ -218,3 +218,35 @@ def test_bad_values_are_refused_or_answered(module, function, argument):
             if np.isnan(numbers(answer)).any():
                 problems[kind] = f"answers {answer}"
     assert problems == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "call", "carries"),
+    [
+        (
+            "partition",
+            "partition",
+            {"costs": [1] * 8, "speeds": [1] * 3, "memory": [1] * 8, "capacity": [2] * 3},
+            {"layer": 6, "shortfall": 2},
+        ),
+        (
+            "inner_steps",
+            "best_weights",
+            {"curvatures": [1.0, 0.1], "step": 0.2, "inner_steps": [1], "target": 1.5},
+            {"shortfall": 13},
+        ),
+    ],
+)
+def test_an_error_says_by_how_much(module, function, call, carries):
+    with pytest.raises(InfeasibleError) as caught:
+        public(module)[function](**call)
+    for name, value in carries.items():
+        assert getattr(caught.value, name) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("module", GOOD)
+def test_results_cannot_be_changed(module):
+    library = importlib.import_module(f"decentral.{module}")
+    for name in library.__all__:
+        if dataclasses.is_dataclass(getattr(library, name)):
+            assert getattr(library, name).__dataclass_params__.frozen
