@@ -44,7 +44,7 @@ def integrate(
     edges: Floats,
     *,
     rtol: float,
-    base: Floats | float = 0.0,
+    base: Floats | float,
     jumps: bool = False,
 ) -> Floats:
     """Add the integrals from the first edge to the last to the base, panel by panel.
@@ -58,7 +58,7 @@ def integrate(
     rtol : float
         A panel is halved until its halves change every sum by at most this share of it.
         For analytic integrands the halves are then right to about the square of it.
-    base : ndarray, shape (...), optional
+    base : ndarray, shape (...)
     jumps : bool, optional
         Whether the function may jump. Then its values at the ends of a panel must also be
         those that the nodes foretell, else a jump beside an end could be missed.
