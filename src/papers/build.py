@@ -85,7 +85,8 @@ def begin(root: Path) -> str:
     """
     folder, mark, key = root / "_build", root / "_build" / MARK, fingerprint(root)
     if not (mark.is_file() and mark.read_text() == key):
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(folder)
         folder.mkdir()
     mark.unlink(missing_ok=True)
     return key
