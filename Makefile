@@ -75,5 +75,5 @@ $(READY): requirements.txt pyproject.toml
 	touch $@
 
 clean:
-	rm -rf _build build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
+	rm -rf _build .build.lock build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,10 +22,10 @@ CLAIMS = (
         verdict=Verdict.CORRECTED,
         remark="The formula is the first term of the exact one, and always above it.",
         correction=(
-            r"Young's formula $\sqrt{2CM}$ takes failures to be so rare that at most one falls "
-            "into an interval, and leaves out that a save may fail too. Both make it too long. The "
-            "exact interval is shorter by about two thirds of the time of a save, which is little "
-            "as long as saves are quick: here it is a little over a minute of thirty."
+            r"Young's formula $\sqrt{2CM}$ is the first term of the exact law, in powers of the "
+            r"square root of $C/M$. The paper proves that it is always too long, and derives the "
+            "second term: the exact interval is shorter by about two thirds of the time of a save. "
+            "That is little as long as saves are quick, and much if they are slow."
         ),
     ),
 )

@@ -83,7 +83,8 @@ def test_a_paper_has_all_its_parts(paper):
 def test_a_paper_is_known_to_the_book(paper):
     front = (ROOT / "book" / "index.md").read_text("utf-8")
     assert f"({paper}.md)\n" in front, f"name {paper} in book/index.md"
-    assert "{ref}`to " in front
+    label = f"your-{paper.replace('_', '-')}"
+    assert f"<{label}>`" in front, f"link {label} in book/index.md"
     ledger = (ROOT / "book" / "ledger.md").read_text("utf-8")
     if any(claim.paper == paper for claim in registry().values()):
         assert f'claims.table("{paper}")' in ledger, f"show {paper} in book/ledger.md"
