@@ -62,7 +62,8 @@ GOOD = {
             **STAGES, "target": 0.01, "skips": 1, "domain_outage": 1e-3, "infeasible": "raise"
         },
         "shared_pool_drop_probability": {
-            **STAGES, "replicas": 2, "pool_outages": [0.01, 0.02],
+            "stages": 6, "availability": [0.9, 0.8, 0.9, 0.7, 0.6, 0.5],
+            "replicas": [2, 2, 1, 3, 3, 4], "pool_outages": [0.01, 0.02],
             "pool_of_stage": [0, 0, 1, 1, 0, 1], "skips": 1,
         },
         "stage_outage": {"availability": 0.9, "replicas": 2, "domain_outage": 0.01},

@@ -27,6 +27,9 @@ def _breach(
 
 
 def _shown(value: object) -> str:
+    """Return `value` in few words on one line."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
     try:
         return reprlib.repr(value)
     except ValueError:  # an integer too long for Python to print

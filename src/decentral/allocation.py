@@ -148,19 +148,16 @@ def shared_pool_drop_probability(
             f"pool_of_stage must name pools from 0 to {down.shape[-1] - 1}, "
             f"but it names {pools.max()}"
         )
-    live, count, _ = broadcast(
-        availability=probabilities("availability", availability),
-        replicas=integers("replicas", replicas, least=1),
-        stages=np.empty(length),
-    )
-    if live.shape[-1] != length:
-        raise ValueError(
-            f"availability and replicas must have one entry for each of {length} stages, "
-            f"got {live.shape[-1]}"
-        )
-    broadcast(pool_outages=down[..., 0], availability_or_replicas=live[..., 0])
+    live = np.atleast_1d(probabilities("availability", availability))
+    count = np.atleast_1d(integers("replicas", replicas, least=1))
+    for name, array in {"availability": live, "replicas": count}.items():
+        if array.shape[-1] not in (1, length):
+            raise ValueError(
+                f"{name} must have one entry for each of {length} stages, got {array.shape[-1]}"
+            )
+    broadcast(pool_outages=down[..., 0], availability=live[..., 0], replicas=count[..., 0])
     budget = min(integer("skips", skips), length)
-    outages = _outage(live, count)
+    outages = _outage(*np.broadcast_arrays(live, count, np.empty(length))[:2])
     law = np.zeros(budget + 2)
     law[0] = 1
     for pool in np.unique(pools):
