@@ -53,7 +53,8 @@ def place(link: nodes.Node, page: str, statements: Collection[str]) -> Place | N
         if node.get("label") in statements:
             return Place(page, node["label"], node["label"], theorem=True)
     for node in above:
-        if isinstance(node, nodes.section):
+        # Statements without a number hold a section without a title.
+        if isinstance(node, nodes.section) and isinstance(node[0], nodes.title):
             return Place(page, node["ids"][0], node[0].astext(), theorem=False)
     return None
 
