@@ -1,7 +1,7 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
 # make run PAGE=partition     execute one page afresh and compare every output
-# make notebooks / serve / bench / mutants / soak / lint / lock / clean
+# make notebooks / serve / bench / mutants / mutation / soak / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test run notebooks serve bench mutants soak lint lock clean
+.PHONY: book test run notebooks serve bench mutants mutation soak lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
@@ -39,6 +39,11 @@ soak: $(READY)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
+
+mutation: $(READY)
+	$(BIN)/python tests/mutation.py run decentral
+	$(BIN)/python tests/mutation.py run papers
+	$(BIN)/python tests/mutation.py report
 
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py

@@ -1,26 +1,34 @@
 """Change the code in every way that mutmut knows, and see which changes no test notices.
 
-``python tests/mutation.py run decentral`` and ``... run papers`` take some hours; what they have
-found stays in ``_mutation``, and a second run goes on from there. ``... report`` writes the
-result into ``benchmarks/mutation.md``.
+``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
+stays in ``_mutation``, and a second run goes on from there. ``... retry decentral TEST_FILE ...``
+tries some tests, new ones say, on the survivors only. ``... report`` writes the result, with the
+explanations of ``survivors.toml``, into ``benchmarks/mutation.md``.
 """
 
 from __future__ import annotations
 
-import fnmatch
+import ast
+import json
 import os
-import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 COPIES = ROOT / "_mutation"
 COPIED = ["src", "tests", "book", "notebooks", "template", "benchmarks"]
 COPIED += ["_toc.yml", "_config.yml", "README.md", "requirements.txt", "pyproject.toml", "LICENSE"]
+# Exit codes of mutmut: no test failed; no test came by.
+SURVIVED = (0, 33)
 # Survivors that no test can tell from the original, and why.
 EXPLAINED = ROOT / "tests" / "survivors.toml"
 
@@ -84,9 +92,10 @@ def configuration(name: str) -> str:
     return "\n".join(["", "[tool.mutmut]", *lines, ""])
 
 
-def run(name: str, mutants: list[str]) -> int:
-    """Bring the copy up to date, and go on with the mutants of one part."""
+def prepare(name: str) -> Path:
+    """Bring the copy of the project for one part of the sources up to date."""
     folder = COPIES / name
+    folder.mkdir(parents=True, exist_ok=True)
     for path in COPIED:
         if (ROOT / path).is_dir():
             ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -95,13 +104,146 @@ def run(name: str, mutants: list[str]) -> int:
             shutil.copy2(ROOT / path, folder / path)
     with (folder / "pyproject.toml").open("a") as file:
         file.write(configuration(name))
-    environment = os.environ | {
-        "PYTHONPATH": str(folder / "mutants" / "src"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-        "MPLBACKEND": "agg",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    os.environ.update(
+        PYTHONPATH=str(folder / "mutants" / "src"),
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONHASHSEED="0",
+        MPLBACKEND="agg",
+        OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1",
+    )
+    return folder
+
+
+def run(name: str, mutants: list[str]) -> int:
+    """Go on with the mutants of one part, or try some of them again."""
+    folder = prepare(name)
     command = [str(Path(sys.executable).with_name("mutmut")), "run", *mutants]
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+    return subprocess.run(command, cwd=folder, check=False).returncode
+
+
+def retry(name: str, tests: list[str]) -> int:
+    """Try some tests on the survivors of one part, and remember which they kill."""
+    folder = prepare(name) / "mutants"
+    shutil.copytree(ROOT / "tests", folder / "tests", dirs_exist_ok=True)
+    os.chdir(folder)
+    sys.path[:0] = ["src", "tests"]
+    if outcome("", tests, name):
+        raise SystemExit("the tests fail without a mutant")
+    alive = 0
+    for path in sorted(Path("src", name).glob("*.meta")):
+        found = json.loads(path.read_text("utf-8"))
+        for mutant, code in found["exit_code_by_key"].items():
+            if code in SURVIVED:
+                found["exit_code_by_key"][mutant] = outcome(mutant, tests, name)
+                alive += found["exit_code_by_key"][mutant] == 0
+        path.write_text(json.dumps(found), "utf-8")
+    print(f"{alive} are alive")
+    return 0
+
+
+def outcome(mutant: str, tests: list[str], name: str) -> int:
+    """Run tests with a mutant switched on, in a process forked from this one."""
+    process = os.fork()
+    if process == 0:
+        os.environ["MUTANT_UNDER_TEST"] = mutant
+        signal.alarm(100)  # which kills it
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        os._exit(int(pytest.main(["-qx", "--tb=no", *RUNS[name]["options"], *tests])))
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def found(name: str) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the file, the name and the exit code of each mutant of one part."""
+    for path in sorted((COPIES / name / "mutants" / "src" / name).glob("*.meta")):
+        for mutant, code in json.loads(path.read_text("utf-8"))["exit_code_by_key"].items():
+            yield path.stem, mutant, code
+
+
+def change(name: str, file: str, mutant: str) -> tuple[str, str]:
+    """Return the lines that a mutant replaces, and what it puts there."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    lines = get_diff_for_mutant(mutant, path=Path("src", name, file)).splitlines()[2:]
+    old, new = (
+        " ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
+    )
+    return old, new
+
+
+def explanations() -> dict[tuple[str, str, str], str]:
+    """Return the reason for each explained survivor, by file, old and new lines."""
+    table = tomllib.loads(EXPLAINED.read_text("utf-8"))["survivor"]
+    return {(row["file"], row["old"], new): row["why"] for row in table for new in row["new"]}
+
+
+def decorated(name: str) -> int:
+    """Count the functions that mutmut leaves alone, since they are decorated."""
+    count = 0
+    for path in (ROOT / "src" / name).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                kinds = {ast.unparse(decorator) for decorator in node.decorator_list}
+                count += bool(kinds - {"staticmethod", "classmethod"})
+    return count
+
+
+def report(target: Path) -> int:
+    """Write how many mutants each module has, how many live, and why; return the unexplained."""
+    why, groups = explanations(), defaultdict(list)
+    lines = [
+        "# Which changes of the code no test notices",
+        "",
+        "Made by `.venv/bin/python tests/mutation.py report` from a run of `make mutation` with",
+        f"mutmut {version('mutmut')}. A mutant is one small change: another operator, a number one",
+        "larger, an argument left out, a text in capitals. Survivors that a test could tell from",
+        "the original were killed by new tests; what is left is listed below with the reason.",
+    ]
+    for name in RUNS:
+        os.chdir(COPIES / name)
+        table, total, living, open_ = [], 0, 0, 0
+        modules = defaultdict(list)
+        for file, mutant, code in found(name):
+            if code is not None:
+                modules[file].append((mutant, code))
+        for file, mutants in modules.items():
+            alive = [mutant for mutant, code in mutants if code in SURVIVED]
+            for mutant in alive:
+                old, new = change(name, file, mutant)
+                reason = why.get((file, old, new))
+                open_ += reason is None
+                groups[name, file, reason or "Not explained yet."].append((old, new))
+            killed = len(mutants) - len(alive)
+            table.append(
+                f"| `{file}` | {len(mutants)} | {len(alive)} | {killed / len(mutants):.1%} |"
+            )
+            total, living = total + len(mutants), living + len(alive)
+        lines += ["", f"## `src/{name}`", ""]
+        lines += [
+            f"{total - living:,} of {total:,} mutants are killed: {1 - living / total:.1%}. Of the "
+            f"{living} survivors {living - open_} are explained. mutmut leaves {decorated(name)} "
+            "decorated functions alone.",
+        ]
+        lines += ["", "| Module | Mutants | Survivors | Killed |", "|:--|--:|--:|--:|", *table]
+    lines += ["", "## The survivors, and why", ""]
+    for (name, file, reason), changes in groups.items():
+        lines += [f"### `{name}/{file}`: {reason}", ""]
+        lines += [f"- `` {old} `` → `` {new} ``" for old, new in dict.fromkeys(changes)]
+        lines.append("")
+    target.write_text("\n".join(lines), "utf-8")
+    return sum(len(changes) for key, changes in groups.items() if key[2] == "Not explained yet.")
+
+
+def main(action: str, *words: str) -> int:
+    """Run, retry or report."""
+    if action == "report":
+        print(report(ROOT / "benchmarks" / "mutation.md"), "survivors are not explained")
+        return 0
+    return {"run": run, "retry": retry}[action](words[0], list(words[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
