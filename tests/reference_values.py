@@ -91,6 +91,94 @@ def unequal_workers() -> Iterator[Row]:
             yield "stragglers.unequal_round_time", call, time
 
 
+def estimators() -> Iterator[Row]:
+    """Mean squared errors over all orders of arrival, and what their rounding is measured by."""
+    rates, n = [1.0, 2, 3, 5, 8, 13], 6
+    heard = list(races(rates))
+    for optima in ([0.0, 1, 2, 3, 4, 5], [1e6 + 1, 1e6, 1e6, 1e6, 1e6, 1e6 - 1]):
+        mean = mpmath.fsum(optima) / n
+        for k in (1, 3, 5, 6):
+            chance = [mpmath.fsum(p for order, p in heard if i in order[:k]) for i in range(n)]
+            noisy = mpmath.fsum(1 / p for p in chance) / n**2
+            laws = {
+                "plain": ([1 / mpmath.mpf(k)] * n, mean, 0.5 / mpmath.mpf(k), optima),
+                "horvitz-thompson": (
+                    [1 / (n * p) for p in chance], mean, noisy / 2,
+                    [x / p for x, p in zip(optima, chance, strict=True)],
+                ),
+                "hajek": (
+                    [1 / (n * p) for p in chance], 0, noisy / 2,
+                    [(x - mean) / p for x, p in zip(optima, chance, strict=True)],
+                ),
+            }  # fmt: skip
+            for name, (weights, goal, noise, scaled) in laws.items():
+                values = [x - mean for x in optima] if name == "hajek" else optima
+                square = mpmath.fsum(
+                    p * (mpmath.fsum(weights[i] * values[i] for i in order[:k]) - goal) ** 2
+                    for order, p in heard
+                )
+                call = {"estimator": name, "rates": rates, "quorum": k, "optima": optima}
+                largest = (max(scaled) - min(scaled)) ** 2 / (square + noise)
+                yield (
+                    "sampling.mean_squared_error",
+                    {**call, "noise": 0.5, "largest": float(largest)},
+                    square + noise,
+                )
+
+
+def least(function, low: mpmath.mpf, high: mpmath.mpf) -> mpmath.mpf:
+    """The least value of a convex function, by golden sections to half of the digits."""
+    golden, fine = (mpmath.sqrt(5) - 1) / 2, (high - low) * mpmath.mpf(10) ** -24
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = function(left), function(right)
+    while high - low > fine:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = function(right)
+    return min(at_left, at_right)
+
+
+def weightings() -> Iterator[Row]:
+    """The least loss floor of two workers, by a search within a search."""
+    step = 0.2
+    for curvatures, inner_steps, target in (
+        ([1.0], [1, 64], 0.1), ([1.0, 0.25, 0.05], [1, 256], 0.1), ([1.0, 0.01], [4, 5], 0.02),
+        ([1.0, 0.25], [1, 1000], 0.9), ([3.0, 0.001], [1, 100], 0.001), ([9.0, 1.0], [2, 3], 0.5),
+    ):  # fmt: skip
+        keep = [1 - mpmath.mpf(step) * a for a in curvatures]
+        pull = [[1 - q**h for h in inner_steps] for q in keep]
+        shake = [
+            [step**2 * mpmath.fsum(q ** (2 * k) for k in range(h)) for h in inner_steps]
+            for q in keep
+        ]
+
+        def floor(first, second, curvatures=curvatures, pull=pull, shake=shake):
+            total = mpmath.mpf(0)
+            for a, s, v in zip(curvatures, pull, shake, strict=True):
+                pace = first * s[0] + second * s[1]
+                if pace >= 2:
+                    return mpmath.inf
+                total += a / 2 * (first**2 * v[0] + second**2 * v[1]) / pace / (2 - pace)
+            return total
+
+        def best(first, pull=pull, target=target, floor=floor):
+            need = max(0, *((target - first * s[0]) / s[1] for s in pull))
+            most = min((2 - first * s[0]) / s[1] for s in pull)
+            if need >= most:
+                return mpmath.inf
+            return least(lambda second: floor(first, second), mpmath.mpf(need), most)
+
+        most = min(2 / s[0] for s in pull)
+        call = {"curvatures": curvatures, "step": step, "inner_steps": inner_steps}
+        call |= {"target": target, "field": "floor"}
+        yield "inner_steps.best_weights", call, least(best, mpmath.mpf(0), most)
+
+
 def tails() -> Iterator[Row]:
     """Binomial tails, term by term from the first that is dropped."""
     for stages in (1, 2, 48, 10_000, 10**8):
@@ -127,7 +215,15 @@ def blindness() -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     """All rows of the table."""
     with mpmath.workdps(50):
-        for part in (round_times, any_law, unequal_workers, tails, blindness):
+        for part in (
+            round_times,
+            any_law,
+            unequal_workers,
+            estimators,
+            weightings,
+            tails,
+            blindness,
+        ):
             yield from part()
 
 

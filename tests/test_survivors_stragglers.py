@@ -1,0 +1,216 @@
+"""decentral.stragglers and decentral.sampling at their borders: ties, extremes, single workers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import stragglers_oracle as oracle
+from decentral import InfeasibleError, order_statistics
+from decentral.sampling import (
+    hajek,
+    horvitz_thompson,
+    mean_squared_error,
+    plain_mean,
+    selection_bias,
+)
+from decentral.stragglers import (
+    best_quorum,
+    best_quorum_and_step,
+    best_step,
+    min_quorum,
+    pareto_round_time,
+    rounds_to_accuracy,
+    squared_error,
+)
+from test_stragglers import GOAL, close
+
+# --- accuracy -------------------------------------------------------------------------------
+
+
+def test_after_as_many_rounds_as_are_allowed_the_error_has_settled():
+    error = squared_error(1e60, 4, curvature=1, step=0.5, noise=3, start=100)
+    assert error == pytest.approx(0.25, rel=1e-15)
+
+
+def test_a_step_of_one_over_the_curvature_forgets_the_start_after_one_round_not_before():
+    errors = squared_error([0, 1, 2], 4, curvature=2, step=0.5, noise=3, start=100)
+    assert errors.tolist() == [100, 0.1875, 0.1875]
+
+
+def test_a_start_that_is_just_accurate_enough_takes_no_round():
+    for quorum in (1, 64):  # of which one never reaches the accuracy
+        for whole in (True, False):
+            assert rounds_to_accuracy(quorum, step=0.2, **GOAL | {"start": 0.05}, whole=whole) == 0
+
+
+def test_a_start_one_bit_beyond_the_accuracy_takes_a_round():
+    # Both exceed the floor, which is 2^-53, by the same double.
+    law = {"curvature": 1, "step": 0.5, "noise": 3 * 2.0**-53, "accuracy": 1.5}
+    assert rounds_to_accuracy(1, **law, start=np.nextafter(1.5, 2)) == 1
+    assert rounds_to_accuracy(1, **law, start=1.5) == 0
+
+
+def test_an_error_that_settles_at_the_accuracy_itself_never_reaches_it():
+    law = {"curvature": 1, "step": 0.5, "noise": 0.75, "start": 1, "accuracy": 1 / 16}
+    for whole in (True, False):
+        assert np.isinf(rounds_to_accuracy(4, **law, whole=whole, infeasible="inf"))
+    with pytest.raises(InfeasibleError, match=r"accuracy must be above 0\.0625") as caught:
+        rounds_to_accuracy(4, **law)
+    assert caught.value.shortfall == 0
+
+
+@pytest.mark.parametrize(("step", "noise"), [(0.2, 1e-50), (0.3, 1e-14), (5e-6, 2.0), (1.9, 1e-14)])
+def test_the_rounds_are_the_least_whose_error_is_small_enough(step, noise):
+    """Just above and just below the error after so many rounds, which their logarithms blur."""
+    law = {"curvature": 1, "step": step, "noise": noise, "start": 1}
+    most = 11 / step if step < 1 else 60
+    rounds = np.unique(np.geomspace(1, most, 2000).round())
+    error = squared_error(rounds, 1, **law)
+    assert np.array_equal(rounds_to_accuracy(1, **law, accuracy=error * (1 + 1e-15)), rounds)
+    after = rounds_to_accuracy(1, **law, accuracy=error * (1 - 1e-15))
+    assert np.array_equal(after, rounds + 1)
+
+
+def test_without_noise_the_rounds_agree_with_the_error_to_the_last_bit():
+    law = {"curvature": 1, "step": np.array([[1e-3], [0.2], [0.7]]), "noise": 1e-50, "start": 1}
+    rounds = np.arange(1.0, 40)
+    error = squared_error(rounds, 1, **law)
+    assert np.all(rounds_to_accuracy(1, **law, accuracy=error) == rounds)
+    assert np.all(rounds_to_accuracy(1, **law, accuracy=np.nextafter(error, 0)) == rounds + 1)
+
+
+def test_the_least_quorum_is_the_first_that_gets_there_however_its_quotient_is_rounded():
+    accuracy = 1 + np.arange(200) * 2.0**-52
+    for quorum in (3, 7, 15, 31, 2**20 - 1):
+        noise = 3 * np.nextafter(quorum * accuracy, 0)  # with this step, the noise over 3 settles
+        law = {"curvature": 1, "step": 0.5, "noise": noise, "accuracy": accuracy}
+        least = min_quorum(**law)
+        assert np.isfinite(rounds_to_accuracy(least, start=4, **law)).all()
+        assert np.isinf(rounds_to_accuracy(least - 1, start=4, **law, infeasible="inf")).all()
+
+
+def test_the_least_quorum_is_a_whole_number():
+    law = {"curvature": 1, "step": 0.2, "noise": 2}
+    assert type(min_quorum(**law, accuracy=0.05)) is int
+    assert min_quorum(**law, accuracy=[0.05, 0.1]).dtype == np.int64
+
+
+# --- the best quorum and step ---------------------------------------------------------------
+
+
+def test_one_worker_is_a_fleet():
+    best = best_quorum([3.0], step=0.2, **GOAL | {"accuracy": 0.5})
+    tuned = best_quorum_and_step([3.0], **GOAL | {"accuracy": 0.5})
+    step = best_step(1, **GOAL | {"accuracy": 0.5})
+    assert (best.quorum, tuned.quorum) == (1, 1)
+    assert (tuned.rounds, tuned.step, tuned.time) == (step.rounds, step.step, 3 * step.rounds)
+    assert best.time == 3 * best.rounds
+
+
+def test_round_times_may_span_the_whole_range():
+    law = GOAL | {"accuracy": 0.5}
+    best = best_quorum_and_step([1e-60, 1e60], **law)
+    assert best.quorum == 1
+    assert best.time == pytest.approx(1e-60 * best.rounds, rel=1e-15)
+    for times, shown in (([1.0, 1.5e60], r"1.5e\+60"), ([0.9e-60, 1.0], "9e-61")):
+        with pytest.raises(ValueError, match=rf"between 1e-60 and 1e\+60, .* but one is {shown};"):
+            best_quorum_and_step(times, **law)
+
+
+def test_waiting_for_more_workers_may_take_no_longer():
+    # Equal times are in order, and so are those that only rounding has let fall.
+    for times in ([2.0, 2.0, 2.0], [2.0, 2.0 - 1e-15, 2.0]):
+        assert best_quorum(times, step=0.2, **GOAL | {"accuracy": 0.2}).rounds > 0
+
+
+def test_each_fleet_of_a_table_is_in_order_by_itself():
+    times = np.array([[10.0, 11, 12], [1, 2, 3]])
+    both = best_quorum(times, step=0.2, **GOAL | {"accuracy": 0.2})
+    for fleet, quorum in zip(times, both.quorum, strict=True):
+        assert best_quorum(fleet, step=0.2, **GOAL | {"accuracy": 0.2}).quorum == quorum
+
+
+def test_gradients_that_are_just_enough_for_one_round_take_one():
+    for accuracy in 1 / (1 + np.arange(1.0, 100)):
+        enough = math.ceil(1 / Fraction(float(accuracy)) - 1)
+        best = best_step(enough, curvature=1, noise=1, start=1, accuracy=accuracy)
+        assert best.rounds == 1
+        assert close(best.step, Fraction(enough, enough + 1), 1e-14)
+    assert best_step(1, curvature=1, noise=1, start=1, accuracy=0.5).rounds == 1
+    assert best_step(4, curvature=2, noise=16, start=1, accuracy=0.5).rounds == 1
+
+
+def test_the_accuracy_of_the_best_step_takes_its_rounds_and_the_next_double_one_more():
+    quorum = 2.0 ** np.arange(-6, 7)[:, None]  # with powers of two nothing else is rounded
+    law = {"curvature": 1, "noise": 1, "start": 2.0 ** np.arange(0, 40)}
+    for accuracy in (0.01, 0.1, 0.4):
+        reached = accuracy / quorum
+        reached = np.minimum(reached, law["start"] * 0.999)
+        best = best_step(quorum, **law, accuracy=reached)
+        error = squared_error(best.rounds, quorum, **law, step=best.step)
+        assert np.all(error <= reached)
+        several = best.rounds > 1
+        assert np.all(
+            best_step(quorum, **law, accuracy=error).rounds[several] == best.rounds[several]
+        )
+        beyond = best_step(quorum, **law, accuracy=np.nextafter(error, 0))
+        assert np.all(beyond.rounds[several] == best.rounds[several] + 1)
+
+
+def test_the_best_step_of_a_start_close_to_the_accuracy():
+    law = {"curvature": 1, "noise": 1e4, "start": 1}
+    best = best_step(1, **law, accuracy=0.999)
+    error, step = oracle.best_step_error(int(best.rounds), 1, **law)
+    assert close(best.step, step, 1e-7)
+    assert close(squared_error(best.rounds, 1, **law, step=best.step), error, 1e-13)
+
+
+def test_the_best_step_from_very_far_forgets_the_start_at_once():
+    best = best_step(1, curvature=1, noise=1, start=1e40, accuracy=1)
+    assert best.rounds == 1
+    assert best.step == pytest.approx(1, rel=1e-15)
+
+
+# --- round times ----------------------------------------------------------------------------
+
+
+def test_the_heaviest_tail_that_is_allowed():
+    for tail in (1e-6, 1.5e-6):
+        exact = oracle.pareto_mean(2 * 10**6, 1, tail, 1)
+        assert close(pareto_round_time(2 * 10**6, 1, tail=tail), exact, 1e-9)
+
+
+def test_a_mean_beyond_what_a_double_holds_is_infinite():
+    with np.errstate(over="raise"):
+        assert np.isinf(pareto_round_time(10**4, 9700, tail=0.005))
+        assert np.isfinite(pareto_round_time(10**4, 9000, tail=0.005))
+
+
+def test_the_rounding_of_a_product_is_exact():
+    rng = np.random.default_rng(12)
+    for a, b in rng.uniform(1, 2, (2000, 2)):
+        lost = order_statistics._rounding_of_product(a, b, a * b)
+        assert Fraction(float(lost)) == Fraction(a) * Fraction(b) - Fraction(a * b)
+
+
+# --- sampling -------------------------------------------------------------------------------
+
+
+def test_one_worker_errs_by_its_noise():
+    for name in ("plain", "horvitz-thompson", "hajek"):
+        assert mean_squared_error(name, [3.0], 1, [7.0], noise=2.5) == 2.5
+
+
+def test_errors_of_more_workers_than_pairs_are_known_of_are_refused():
+    with pytest.raises(ValueError, match="at most 500 workers for pairs"):
+        mean_squared_error("plain", np.ones(501), 501, np.zeros(501))
+
+
+def test_the_largest_values_noise_and_the_rarest_worker_that_are_allowed():
+    assert plain_mean([1e60, -1e60]) == 0
+    assert selection_bias([0.5, 0.5], [1e60, 1e60]) == 0
+    assert mean_squared_error("plain", [1, 1], 1, [0, 0], noise=1e60) == 1e60
+    assert horvitz_thompson([1.0], [1e-60], 1) == pytest.approx(1e60, rel=1e-15)
+    assert hajek([3.0, 5.0], [1e-60, 1.0]) == 3
