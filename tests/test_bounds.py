@@ -27,6 +27,13 @@ def _chains(seed, count=300):
         yield costs, speeds, rng.lognormal(size=speeds.size) * costs.sum() / speeds.sum()
 
 
+def test_a_device_too_slow_to_count_changes_nothing():
+    """Its share of the speed underflows; the bounds are those of the others."""
+    for bound in (lower_bound, upper_bound):
+        both = bound([1, 2, 3], [1e300, 1e-300], overhead=[1, 0.0])
+        assert both == pytest.approx(1, rel=RTOL, abs=0)
+
+
 def test_the_formulas():
     for costs, speeds, extra in _chains(1):
         even, piece = costs.sum() / speeds.sum(), costs.max() / speeds.sum()

@@ -261,3 +261,9 @@ def test_progress_is_shown_if_asked_for(capsys):
     loud = best_order(costs, speeds, progress=True)
     assert "target" in capsys.readouterr().err
     np.testing.assert_array_equal(quiet.order, loud.order)
+
+
+@pytest.mark.parametrize("search", [best_order, worst_order, swap_search])
+def test_progress_is_silent_unless_asked_for(search, capsys):
+    search([3, 1, 2], [2, 1, 3])
+    assert capsys.readouterr() == ("", "")

@@ -308,8 +308,16 @@ def test_hand_made_counts():
     with pytest.raises(InfeasibleError, match="device 1 has 2 less capacity") as failure:
         evaluate([1] * 4, [1, 1], [1, 3], memory=[2] * 4, capacity=[8, 4])
     assert (failure.value.device, failure.value.shortfall) == (1, 2)
-    with pytest.raises(InfeasibleError, match=r"counts\[1\] is 0"):
+    with pytest.raises(InfeasibleError, match=r"counts\[1\] is 0") as failure:
         evaluate([1] * 4, [1, 1], [4, 0], nonempty=True)
+    assert (failure.value.device, failure.value.shortfall) == (1, 1)
+    with pytest.raises(InfeasibleError, match=r"0.5 less capacity than its counts\[1\] = 3 layers"):
+        evaluate([1] * 4, [1, 1], [1, 3], memory=[1.5] * 4, capacity=[8, 4])
+
+
+def test_everything_fits_without_a_limit_of_time():
+    assert fits([1, 2], [1], math.inf)
+    assert not fits([1, 2], [1], math.inf, memory=[1, 1], capacity=[1])
 
 
 def test_equal_split():

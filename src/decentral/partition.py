@@ -315,7 +315,7 @@ def evaluate(
             f"and the number of layers is {chain.layers}"
         )
     ends = np.cumsum(split).tolist()
-    for device, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+    for device, (start, end) in enumerate(pairwise([0, *ends])):
         if nonempty and start == end:
             raise InfeasibleError(
                 f"counts[{device}] is 0, but nonempty asks for a layer on every device",
