@@ -1,7 +1,8 @@
 """Change the code in every way that mutmut knows, and see which changes no test notices.
 
 ``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
-stays in ``_mutation``, and a second run goes on from there. ``... retry decentral TEST_FILE ...``
+stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` takes one mutant
+in five. ``... retry decentral TEST_FILE ...``
 tries some tests, new ones say, on the survivors only. ``... report`` writes the result, with the
 explanations of ``survivors.toml``, into ``benchmarks/mutation.md``.
 """
@@ -9,6 +10,7 @@ explanations of ``survivors.toml``, into ``benchmarks/mutation.md``.
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import shutil
@@ -54,7 +56,7 @@ RUNS = {
     "papers": {
         "tests": [
             "test_papers", "test_claims", "test_notation", "test_library", "test_pages",
-            "test_build", "test_template", "mutation_pages",
+            "test_build", "test_small_site", "mutation_pages",
         ],
         # What looks at the finished site, at the installation, or at another process.
         "left_out": [
@@ -115,11 +117,26 @@ def prepare(name: str) -> Path:
     return folder
 
 
-def run(name: str, mutants: list[str]) -> int:
-    """Go on with the mutants of one part, or try some of them again."""
+def run(name: str, words: list[str]) -> int:
+    """Go on with the mutants of one part: with all, or with one in so many, drawn by lot."""
     folder = prepare(name)
-    command = [str(Path(sys.executable).with_name("mutmut")), "run", *mutants]
+    command = [str(Path(sys.executable).with_name("mutmut")), "run"]
+    command += drawn(name, int(words[0])) if words else []
     return subprocess.run(command, cwd=folder, check=False).returncode
+
+
+def drawn(name: str, share: int) -> list[str]:
+    """Name one mutant in `share`, the same at every call."""
+    from mutmut.mutation.file_mutation import mutate_file_contents
+    from mutmut.utils.format_utils import get_mutant_name
+
+    os.chdir(COPIES / name)
+    names = [
+        get_mutant_name(path, mutant)
+        for path in sorted(Path("src", name).glob("*.py"))
+        for mutant in mutate_file_contents(str(path), path.read_text("utf-8")).mutant_names
+    ]
+    return [x for x in names if int(hashlib.sha256(x.encode()).hexdigest(), 16) % share == 0]
 
 
 def retry(name: str, tests: list[str]) -> int:

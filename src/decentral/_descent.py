@@ -42,9 +42,8 @@ def spread(rate: Floats, columns: dict[str, Floats]) -> Floats:
 
 def error(rounds: Floats, rate: Floats, floor: Floats, start: Floats) -> Floats:
     """Return the mean squared error, on its way from `start` to `floor`."""
-    fall = np.where(rounds > 0, 2 * rounds, 0)
     with np.errstate(invalid="ignore"):
-        power = np.where(fall > 0, fall * _quadratic.log_size(rate), 0)
+        power = np.where(rounds > 0, 2 * rounds * _quadratic.log_size(rate), 0)
     return np.asarray(start * np.exp(power) - floor * np.expm1(power))
 
 
@@ -64,9 +63,9 @@ def rounds_needed(columns: dict[str, Floats], rounded: bool) -> Floats:
         # The logarithms are rounded; what decides is whether the excess has shrunk to the room.
         with np.errstate(invalid="ignore"):
             late = np.exp(-pace * rounds) * (start - floor) > room
-            rounds += late & needed & ~at_once
+            rounds += late
             early = np.exp(-pace * (rounds - 1)) * (start - floor) <= room
-            rounds -= early & needed & (rounds > 1)
+            rounds -= early & (rounds > 1)
     return np.where(needed & ~reachable, np.inf, rounds)
 
 

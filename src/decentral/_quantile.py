@@ -42,8 +42,7 @@ def mean(
         log_weight = first * _log_ratio(number * u, first, -excess)
         if rest:
             log_weight += rest * _log_ratio(number * v, rest, excess)
-        with np.errstate(under="ignore"):
-            return np.asarray(np.exp(log_weight) * v)
+        return np.asarray(np.exp(log_weight) * v)
 
     def integrand(x: Floats) -> Floats:
         weights = weight(x)
@@ -74,7 +73,7 @@ def mean(
 def _indices(tail: Floats) -> Floats:
     """Return the growth of the logarithm of the times over each unit of x."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(np.diff(np.log(tail)), nan=0.0, posinf=np.inf)
+        return np.nan_to_num(np.diff(np.log(tail)), posinf=np.inf)
 
 
 def _doubt(time: float, upper_tail: bool) -> ValueError:
@@ -106,7 +105,7 @@ def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:
     """Return ln(value/base), where the difference of the two is known more precisely."""
     share = difference / base
     with np.errstate(divide="ignore"):
-        return np.where(np.abs(share) < 0.5, np.log1p(share.clip(-0.5, 0.5)), np.log(value / base))
+        return np.where(np.abs(share) < 0.5, np.log1p(share), np.log(value / base))
 
 
 def _edges(

@@ -129,13 +129,12 @@ def _settled(
     rate = bend * size
     most = shares.max(axis=-1, keepdims=True)
     relative = shares / most
-    with np.errstate(over="ignore"):
+    reach = (relative * _quadratic.contraction(rate, steps)).sum(axis=-1)
+    shaken = (relative**2 * _quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
+    with np.errstate(over="ignore", divide="ignore"):
         outer = (outer_step * most)[..., 0]
-        pull = outer * (relative * _quadratic.contraction(rate, steps)).sum(axis=-1)
-        shaken = (relative**2 * _quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
-    stable = pull < 2
-    outer, room = np.where(stable, outer, 1), np.where(stable, 2 - pull, 1)
-    return np.where(stable, shaken * (outer / np.where(stable, pull, 1)) * (outer / room), np.inf)
+        room = np.maximum(2 - outer * reach, 0)  # none where the server is unstable
+        return np.asarray(shaken / reach * (outer / room))
 
 
 def _fleets(
@@ -263,7 +262,7 @@ def weight_penalty(
     rate = (bend * size)[..., None]
     shares = shares / shares.max(axis=-1, keepdims=True)
     spread = _quadratic.spread(rate, steps)
-    reach = _quadratic.contraction(rate, steps) / rate
+    reach = _quadratic.contraction(rate, steps)
     pull = (shares * reach).sum(axis=-1)
     known = (reach**2 / spread).sum(axis=-1)
     return np.asarray((shares**2 * spread).sum(axis=-1) / pull * known / pull)[()]

@@ -56,6 +56,10 @@ def contraction(
     return _quadratic.contraction(bend * size, steps)[()]
 
 
+# Small enough for six times the cost, in units of the slowest decay, to be finite.
+_MOST_COST = 1e300
+
+
 def _columns(
     curvature: npt.ArrayLike,
     step: npt.ArrayLike,
@@ -238,7 +242,10 @@ def best_inner_steps(
     array([ 0. , 13.1, 27.4, 53.9])
     """
     bend, size = _quadratic.setting(curvature, step)
-    bend, size, cost = broadcast(curvature=bend, step=size, sync_cost=reals("sync_cost", sync_cost))
+    cost = reals("sync_cost", sync_cost)
+    if cost.max() > _MOST_COST:
+        raise ValueError(f"sync_cost must be at most {_MOST_COST:g}, but it is {cost.max():g}")
+    bend, size, cost = broadcast(curvature=bend, step=size, sync_cost=cost)
     rate = bend * size
     if np.any(rate >= 1):
         raise ValueError(
@@ -250,12 +257,9 @@ def best_inner_steps(
     cube = np.cbrt(6 * goal)  # sinh y - y is at least y^3/6
     cheap = np.cbrt(6 * cost) / np.cbrt(decay) ** 2 * (1 - cube**2 / 60)
     y = np.minimum(cube, np.arcsinh(goal + cube))
-    for _ in range(60):
+    for _ in range(4):  # as many as the worst cost needs
         slope = np.maximum(2 * np.sinh(y / 2) ** 2, np.finfo(float).tiny)
-        lower = np.where(goal < 1e-12, 0, (_sinh_excess(y) - goal) / slope)
-        if np.all(lower <= 1e-15 * y):
-            break
-        y = y - lower
+        y = y - (_sinh_excess(y) - goal) / slope
     return np.asarray(np.where(goal < 1e-12, cheap, y / decay))[()]
 
 

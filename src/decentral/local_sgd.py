@@ -121,9 +121,8 @@ def simulate(
     advance = run.literal if flag("literal", literal) else run.aggregated
     # After T rounds (1 - r)^(2T) of the variance is still missing.
     with np.errstate(divide="ignore"):
-        shrink = np.log1p(-np.minimum(pace, 2 - pace)).max()
-    settle = math.log(1e-6) / (2 * shrink) if shrink < 0 else math.inf
-    each = int(steps.sum()) if literal else 1
+        settle = (math.log(1e3) / np.abs(np.log1p(-np.minimum(pace, 2 - pace)))).max()
+    each = steps.sum(dtype=float) if literal else 1
     draws = (settle + count) * copies * bends.size * each
     if draws > _MOST_DRAWS:
         raise ValueError(
@@ -179,7 +178,7 @@ class _Run:
         y = np.repeat(unit[None], self.steps.size, axis=0)
         noise = np.empty_like(y)
         for turn in range(int(self.steps[0])):
-            busy = int(np.searchsorted(-self.steps, -turn, side="left"))
+            busy = int(np.searchsorted(-self.steps, -turn))
             active = y[:busy]
             active *= self.shrink
             active += rng.standard_normal(out=noise[:busy])

@@ -274,7 +274,7 @@ def _round_times(value: npt.ArrayLike) -> Floats:
 
 def _with_quorums(columns: dict[str, Floats], times: Floats) -> dict[str, Floats]:
     """Return the columns with an axis for the quorums 1, ..., n at the end."""
-    lifted = {name: column[..., None] for name, column in columns.items() if name != "round_times"}
+    lifted = {name: column[..., None] for name, column in columns.items()}
     return _descent.columns_of(**lifted, quorum=np.arange(1.0, times.shape[-1] + 1))
 
 
@@ -301,19 +301,22 @@ def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
     shaken = columns["noise"] / columns["curvature"] ** 2 / columns["quorum"]
     share = _descent.gradients(columns) / columns["quorum"]  # rounds, were every step the best
     several = share > 1
-    rounds = np.where(share > 0, 1.0, 0.0)
+    rounds = np.ones(share.shape)
     if several.any():
         rounds[several] = np.ceil(
             _fewest_rounds(start[several], accuracy[several], shaken[several])
         )
-    for change in (1, -1):  # the rounds above are rounded; what decides is the error itself
-        other = np.maximum(rounds + min(change, 0), 1)
-        trial = _sharpest(other, start, shaken)
-        error = _descent.error(other, trial, trial / (2 - trial) * shaken, start)
-        moved = several & ((error > accuracy) if change > 0 else (error <= accuracy) & (rounds > 2))
-        rounds = rounds + change * moved
-    rate = _sharpest(np.maximum(rounds, 1), start, shaken)
-    return rate / columns["curvature"], rounds
+
+    def late(rounds: Floats) -> npt.NDArray[np.bool_]:
+        rate = _sharpest(rounds, start, shaken)
+        return _descent.error(rounds, rate, rate / (2 - rate) * shaken, start) > accuracy
+
+    # The rounds above are rounded; what decides is the error itself.
+    rounds = rounds + (several & late(rounds))
+    fewer = np.maximum(rounds - 1, 1)
+    rounds = np.where(several & ~late(fewer), fewer, rounds)
+    rate = _sharpest(rounds, start, shaken)
+    return rate / columns["curvature"], np.where(share > 0, rounds, 0)
 
 
 def _fewest_rounds(start: Floats, accuracy: Floats, shaken: Floats) -> Floats:
@@ -344,7 +347,7 @@ def _sharpest(rounds: Floats, start: Floats, shaken: Floats) -> Floats:
     = x_0^2 k a^2/\sigma^2`, of which the left side rises with :math:`\eta a = 1 - \rho`.
     """
     goal = start / shaken
-    low = np.log(np.minimum(goal / 3, 0.5 / rounds) / 2)
+    low = np.log(np.minimum(goal, 1 / rounds) / 6)
     high = np.zeros(low.shape)
     for _ in range(64):
         middle = (low + high) / 2

@@ -8,7 +8,6 @@ probability undo this, at a price.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -276,8 +275,7 @@ def hajek(values: npt.ArrayLike, inclusion: npt.ArrayLike) -> Floats:
     1.8649
     """
     sample, chance = _selected(values, inclusion)
-    least = chance.min(axis=-1, keepdims=True)
-    return _weighted(sample, least / chance)
+    return _weighted(sample, 1 / chance)
 
 
 def mean_squared_error(
@@ -358,7 +356,11 @@ def mean_squared_error(
             f"rates must include every worker with a probability of at least {_RAREST:g}, but for "
             f"one it is {least:g}"
         )
-    return _ERRORS[estimator](joint, first, goal, spread)[()]
+    if estimator == "plain":
+        return _plain_error(joint, first, goal, spread)[()]
+    if estimator == "hajek":
+        goal = goal - goal.mean(axis=-1, keepdims=True)
+    return _horvitz_thompson_error(joint, goal, spread)[()]
 
 
 def _plain_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
@@ -366,22 +368,10 @@ def _plain_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Flo
     return np.asarray((_spread(joint, goal) / first + noise) / first + bias**2)
 
 
-def _horvitz_thompson_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
+def _horvitz_thompson_error(joint: Floats, goal: Floats, noise: Floats) -> Floats:
     chance = np.diagonal(joint, axis1=-2, axis2=-1)
     noisy = noise * (1 / chance).sum(axis=-1)
     return np.asarray((_spread(joint, goal / chance) + noisy) / goal.shape[-1] ** 2)
-
-
-def _hajek_error(joint: Floats, first: Ints, goal: Floats, noise: Floats) -> Floats:
-    from_mean = goal - goal.mean(axis=-1, keepdims=True)
-    return _horvitz_thompson_error(joint, first, from_mean, noise)
-
-
-_ERRORS: dict[str, Callable[[Floats, Ints, Floats, Floats], Floats]] = {
-    "plain": _plain_error,
-    "horvitz-thompson": _horvitz_thompson_error,
-    "hajek": _hajek_error,
-}
 
 
 def _spread(joint: Floats, values: Floats) -> Floats:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import constants
-from decentral._validation import Floats, Ints, flag, integers, scalar
+from decentral._validation import Floats, Ints, flag, integer, scalar
 
 __all__ = [
     "model",
@@ -191,7 +191,7 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
             value = default
         if value is None:
             raise ValueError(f"config must have the field {key!r}")
-        return int(integers(key, scalar(key, value), least=1))
+        return integer(key, value, least=1)
 
     hidden, heads = field("hidden_size"), field("num_attention_heads")
     if config.get("head_dim") is None and hidden % heads:
@@ -312,8 +312,8 @@ def layers(
     if not isinstance(transformer, Transformer):
         raise ValueError(f"transformer must be a Transformer, got an object of {type(transformer)}")
     causal, recompute = flag("causal", causal), flag("recompute", recompute)
-    context = int(integers("sequence_length", scalar("sequence_length", sequence_length), least=1))
-    batch = int(integers("microbatch_size", scalar("microbatch_size", microbatch_size), least=1))
+    context = integer("sequence_length", sequence_length, least=1)
+    batch = integer("microbatch_size", microbatch_size, least=1)
     weight = scalar("bytes_per_parameter", bytes_per_parameter, positive=True)
     value = scalar("bytes_per_value", bytes_per_value, positive=True)
     shape, tokens, blocks = transformer, batch * context, transformer.num_hidden_layers
@@ -330,14 +330,17 @@ def layers(
     passes = 4 if recompute else 3  # backward counts twice
     flops = tokens * np.array([0.0, *[passes * block] * blocks, 3 * head])
 
-    parameters = np.array(
-        [
-            shape.embedding_parameters,
-            *[shape.block_parameters] * blocks,
-            shape.norm_parameters + hidden * vocabulary,
-        ],
-        dtype=np.int64,
-    )
+    counts = [
+        shape.embedding_parameters,
+        *[shape.block_parameters] * blocks,
+        shape.norm_parameters + hidden * vocabulary,
+    ]
+    if max(counts) >= 2**63:
+        raise ValueError(
+            "transformer must have less than 2**63 parameters in each layer, but one has "
+            f"{max(counts):.4g}"
+        )
+    parameters = np.array(counts)
     branches = 3 if shape.gated else 2
     kept = 4 * hidden + 2 * (shape.query_size + shape.key_value_size)
     kept += branches * shape.intermediate_size
@@ -355,7 +358,7 @@ def layers(
 def _whole(name: str, each: float, counts: npt.NDArray[np.number]) -> Ints:
     """Return the bytes of so many numbers, rounded up, or refuse counts beyond integers."""
     with np.errstate(over="ignore"):
-        total = np.ceil(each * counts.astype(float))
+        total: Floats = np.ceil(each * counts)
     if total.max() >= 2.0**63:
         raise ValueError(
             f"{name} must give each layer less than 2**63 bytes, but it is {each:g} and a "

@@ -78,8 +78,8 @@ def step_weights(inner_steps: npt.ArrayLike) -> Floats:
     >>> step_weights([100, 25])
     array([0.8, 0.2])
     """
-    steps = _quadratic.workers(inner_steps).astype(float)
-    return np.asarray(steps / steps.sum(axis=-1, keepdims=True))
+    steps = _quadratic.workers(inner_steps)
+    return np.asarray(steps / steps.sum(axis=-1, keepdims=True, dtype=float))
 
 
 def information_weights(
@@ -245,7 +245,7 @@ def best_weights(
     Returns
     -------
     Weighting
-        The floor is the least possible to a relative 1e-11.
+        The floor is the least possible to a relative 1e-10.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def best_weights(
     kinds, kind, members = np.unique(steps, return_inverse=True, return_counts=True)
     rate = (bends * size)[:, None]
     pull, shake = _quadratic.contraction(rate, kinds), rate * _quadratic.spread(rate, kinds)
-    programme = _Programme(pull / pull.max(), shake / members / shake.max(), goal)
+    programme = _Programme(pull / pull.max(), shake / members, goal)
     moved = programme.solve() * goal / pull.max()  # of each kind as a whole
     outer = float(moved.sum())
     pace, noise_sum = pull @ moved, (shake / members) @ moved**2
@@ -298,13 +298,13 @@ class _Programme:
     """
 
     pull: Floats  # contraction by mode and kind, at most 1
-    shake: Floats  # loss per squared move, by mode and kind, at most 1
+    shake: Floats  # loss per squared move, by mode and kind, in any unit
     target: float
 
     def floor(self, moved: Floats) -> float:
         """Return the loss floor; infinite outside the stable region."""
         pace = self.pull @ moved
-        if not (np.all(pace > 0) and np.all(self.target * pace < 2)):
+        if not np.all(self.target * pace < 2):
             return np.inf
         return float(np.sum(self.shake @ moved**2 / (pace * (2 - self.target * pace))))
 
@@ -353,12 +353,10 @@ class _Programme:
     def solve(self) -> Floats:
         """Return the best moves, by following the central path."""
         moved = self.start()
-        scale = 1 / self.floor(moved)
         constraints = sum(self.pull.shape)
         sharpness = 1.0
         while True:
-            moved = self._centre(moved, scale * sharpness)
-            scale = 1 / self.floor(moved)
+            moved = self._centre(moved, sharpness / self.floor(moved))
             if constraints / sharpness < 3e-13:
                 return moved
             sharpness *= 20

@@ -1,13 +1,15 @@
 """decentral.stragglers and decentral.sampling at their borders: ties, extremes, single workers."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import stragglers_oracle as oracle
-from decentral import InfeasibleError, order_statistics
+from decentral import InfeasibleError, _quadrature, order_statistics
 from decentral.sampling import (
     hajek,
     horvitz_thompson,
@@ -21,6 +23,7 @@ from decentral.stragglers import (
     best_step,
     min_quorum,
     pareto_round_time,
+    round_time,
     rounds_to_accuracy,
     squared_error,
 )
@@ -145,7 +148,7 @@ def test_gradients_that_are_just_enough_for_one_round_take_one():
 
 def test_the_accuracy_of_the_best_step_takes_its_rounds_and_the_next_double_one_more():
     quorum = 2.0 ** np.arange(-6, 7)[:, None]  # with powers of two little else is rounded
-    law = {"curvature": 1, "noise": 1, "start": np.geomspace(200, 1e10, 100)}
+    law = {"curvature": 1, "noise": 1, "start": np.geomspace(1e4, 1e10, 100)}
     for share in (0.01, 0.1, 0.4, 0.7, 0.9):
         best = best_step(quorum, **law, accuracy=share / quorum)
         error = squared_error(best.rounds, quorum, **law, step=best.step)
@@ -211,3 +214,82 @@ def test_the_largest_values_noise_and_the_rarest_worker_that_are_allowed():
     assert mean_squared_error("plain", [1, 1], 1, [0, 0], noise=1e60) == 1e60
     assert horvitz_thompson([1.0], [1e-60], 1) == pytest.approx(1e60, rel=1e-15)
     assert hajek([3.0, 5.0], [1e-60, 1.0]) == 3
+
+
+def test_what_is_wrong_is_said_in_full():
+    for call, message in (
+        (
+            lambda: best_quorum_and_step([np.inf, np.inf], **GOAL),
+            "round_times must be finite for some quorum that reaches the accuracy; those that do "
+            "take an infinite mean time",
+        ),
+        (
+            lambda: selection_bias([0, 0], [1, 2]),
+            "inclusion must not be 0 for all workers",
+        ),
+        (
+            lambda: plain_mean([1, -2e60]),
+            "values must be at most 1e+60 in size, but it is 2e+60; rescale the units",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["plain", "horvitz-thompson", "hajek"])
+def test_every_estimator_takes_tables_of_fleets(name):
+    rates = np.array([[1.0, 2, 3, 4], [5, 1, 1, 1], [2, 7, 1, 8]])
+    optima = np.array([[0.0, 1, 2, 5], [3, -1, 0, 1], [1, 1, 2, 3]])
+    noise = np.array([0.5, 2, 0])
+    errors = mean_squared_error(name, rates, [1, 2, 3], optima, noise=noise)
+    for i, error in enumerate(errors):
+        alone = mean_squared_error(name, rates[i], i + 1, optima[i], noise=noise[i])
+        assert error == pytest.approx(alone, rel=1e-14)
+
+
+# --- round times of any law -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "tail"), [(1, 1.001), (1, 1.003), (2, 0.501), (2, 0.5003)])
+def test_a_tail_just_light_enough_for_a_mean(n, tail):
+    """Much of the mean lies beyond the last time of a double; the index of the tail tells it."""
+    exact = float(pareto_round_time(n, 1, tail=tail))
+    ours = round_time(lambda exceeded: exceeded ** (-1 / tail), n, 1, upper_tail=True)
+    assert close(ours, exact, 1e-11)
+
+
+@pytest.mark.parametrize("law", [stats.lognorm(25), stats.lognorm(27)])
+def test_a_tail_beyond_double_precision_is_refused_with_its_last_time(law):
+    message = "quantile must have a tail whose mean double precision can hold, but too much of it "
+    with pytest.raises(ValueError, match=rf"^{message}lies beyond the time [\d.]+e\+30[78]$"):
+        round_time(law.isf, 1, 1, upper_tail=True)
+    with pytest.raises(ValueError, match=rf"^{message}.*; try its upper tail, with") as caught:
+        round_time(stats.lognorm(8).ppf, 1, 1)
+    last = float(stats.lognorm(8).ppf(special.expit(33.0)))
+    assert str(caught.value).endswith(
+        f"lies beyond the time {last:g}; try its upper tail, with upper_tail=True"
+    )
+
+
+def test_a_quantile_that_falls_is_refused_wherever_it_does():
+    message = "quantile must not fall when the probability rises"
+    for falling in (lambda u: 1 - u, lambda u: np.select([u < 0.5, u < 0.7], [1.0, 3.0], 2.0)):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            round_time(falling, 4, 2)
+    message = re.escape(f"{message} (with upper_tail: must not rise with it)")
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        round_time(lambda exceeded: exceeded, 4, 2, upper_tail=True)
+
+
+def test_a_quantile_that_is_infinite_before_its_end_is_named():
+    message = r"quantile\(probabilities\) must be finite, but quantile\(probabilities\)\[\d+\] is"
+    with pytest.raises(ValueError, match=f"^{message} inf$"):
+        round_time(lambda u: np.where(u < 0.5, np.inf, 1.0), 4, 2)
+
+
+def test_an_integral_over_more_panels_than_are_halved_at_once():
+    panels = 3000  # each of which has to be halved: 6000 halves are more than 4096
+    total = _quadrature.integrate(
+        lambda x: np.sqrt(x % 1), np.arange(panels + 1.0), rtol=1e-13, base=0.0
+    )
+    assert float(total) == pytest.approx(panels * 2 / 3, rel=1e-9)
