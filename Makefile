@@ -40,10 +40,15 @@ soak: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
 
+# mutmut stays out of the lock: no reader of the book needs it, nor what it brings along.
+MUTATION := _mutation/.venv/bin/python
 mutation: $(READY)
-	$(BIN)/python tests/mutation.py run decentral
-	$(BIN)/python tests/mutation.py run papers
-	$(BIN)/python tests/mutation.py report
+	$(PYTHON) -m venv _mutation/.venv
+	$(MUTATION) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(MUTATION) -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
+	$(MUTATION) tests/mutation.py run decentral
+	$(MUTATION) tests/mutation.py run papers
+	$(MUTATION) tests/mutation.py report
 
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py

@@ -186,7 +186,7 @@ def change(name: str, file: str, mutant: str) -> tuple[str, str]:
 
     lines = get_diff_for_mutant(mutant, path=Path("src", name, file)).splitlines()[2:]
     old, new = (
-        " ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
+        " // ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
     )
     return old, new
 

@@ -6,14 +6,13 @@ import re
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-# Pinned for other systems and Pythons than this one.
+# Pinned for other systems than this one.
 _ELSEWHERE = {
     "appnope": "BSD-2-Clause",
     "cffi": "MIT",
     "colorama": "BSD-3-Clause",
     "pycparser": "BSD-3-Clause",
     "pywin32": "PSF-2.0",
-    "pyyaml-ft": "MIT",
     "tzdata": "Apache-2.0",
 }
 _START, _END = "<!-- licences: written by `make lock` -->", "<!-- end -->"
