@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from jupyter_book.cli.main import main
 
 from papers import build
 
@@ -19,6 +18,8 @@ def run(command, cwd=None, **options):
     """Run the builder's command here, and any other as it is."""
     if Path(command[0]).name != "jupyter-book":
         return REAL(command, cwd=cwd, **options)
+    from jupyter_book.cli.main import main  # which warns, so only where warnings are let pass
+
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(cwd)
         for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
