@@ -1,10 +1,11 @@
 """Change the code in every way that mutmut knows, and see which changes no test notices.
 
 ``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
-stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` takes one mutant
-in five. ``... retry decentral TEST_FILE ...``
-tries some tests, new ones say, on the survivors only. ``... report`` writes the result, with the
-explanations of ``survivors.toml``, into ``benchmarks/mutation.md``.
+stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` tries one mutant
+in five, drawn by lot, from the start. ``... retry decentral TEST_FILE ...`` tries some tests, new
+ones say, on the survivors only. ``... report`` writes the result, with the explanations of
+``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it is needed, since
+only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ COPIED = ["src", "tests", "book", "notebooks", "template", "benchmarks"]
 COPIED += ["_toc.yml", "_config.yml", "README.md", "requirements.txt", "pyproject.toml", "LICENSE"]
 # Exit codes of mutmut: no test failed; no test came by.
 SURVIVED = (0, 33)
+# The process of the tests broke down or was killed, which says nothing of the tests.
+BROKEN = (-signal.SIGSEGV, -signal.SIGKILL)
 # Survivors that no test can tell from the original, and why.
 EXPLAINED = ROOT / "tests" / "survivors.toml"
+UNEXPLAINED = "not explained"
 
 OPTIONS = ["-p", "no:cacheprovider", "-p", "no:nbval", "-o", "addopts=", "--doctest-modules"]
 RUNS = {
@@ -41,7 +45,8 @@ RUNS = {
             "test_bounds", "test_partition", "test_ordering", "test_schedule", "test_redundancy",
             "test_inner_steps", "test_stragglers", "test_sampling", "test_transformers",
             "test_devices", "test_validation", "test_properties", "test_reference_values",
-            "test_arrays", "test_messages",
+            "test_arrays", "test_messages", "test_edges_inner_steps", "test_edges_redundancy",
+            "test_edges_stragglers",
         ],
         # The first runs another process; the others repeat what smaller chains show.
         "left_out": [
@@ -149,12 +154,12 @@ def retry(name: str, tests: list[str]) -> int:
         raise SystemExit("the tests fail without a mutant")
     alive = 0
     for path in sorted(Path("src", name).glob("*.meta")):
-        found = json.loads(path.read_text("utf-8"))
-        for mutant, code in found["exit_code_by_key"].items():
-            if code in SURVIVED:
-                found["exit_code_by_key"][mutant] = outcome(mutant, tests, name)
-                alive += found["exit_code_by_key"][mutant] == 0
-        path.write_text(json.dumps(found), "utf-8")
+        known = json.loads(path.read_text("utf-8"))
+        codes = known["exit_code_by_key"]
+        for mutant in [mutant for mutant, code in codes.items() if code in SURVIVED]:
+            codes[mutant] = outcome(mutant, tests, name)
+            alive += codes[mutant] == 0
+        path.write_text(json.dumps(known), "utf-8")
     print(f"{alive} are alive")
     return 0
 
@@ -208,50 +213,64 @@ def decorated(name: str) -> int:
     return count
 
 
+def survey(name: str, groups: dict[tuple[str, str], list[tuple[str, str]]]) -> list[str]:
+    """Describe one part of the sources, and add its survivors to those of each reason."""
+    os.chdir(COPIES / name)
+    why, modules = explanations(), defaultdict(list)
+    for file, mutant, code in found(name):
+        modules[file].append((mutant, code))
+    table, total, alive, broken, untried, unexplained = [], 0, 0, 0, 0, 0
+    for file, mutants in modules.items():
+        verdicts = [(mutant, code) for mutant, code in mutants if code not in (None, *BROKEN)]
+        living = [mutant for mutant, code in verdicts if code in SURVIVED]
+        for mutant in living:
+            old, new = change(name, file, mutant)
+            reason = why.get((file, old, new), UNEXPLAINED)
+            unexplained += reason == UNEXPLAINED
+            groups[f"{name}/{file}", reason].append((old, new))
+        if verdicts:
+            score = f"{1 - len(living) / len(verdicts):.1%}"
+            table.append(f"| `{file}` | {len(verdicts)} | {len(living)} | {score} |")
+        total, alive = total + len(verdicts), alive + len(living)
+        broken += sum(code in BROKEN for _, code in mutants)
+        untried += sum(code is None for _, code in mutants)
+    return [
+        f"## `src/{name}`",
+        "",
+        f"{total - alive:,} of {total:,} mutants are killed: {1 - alive / total:.1%}. Of the "
+        f"{alive} survivors {alive - unexplained} are explained. {untried:,} mutants were not "
+        f"tried, and {broken} gave no verdict. mutmut leaves {decorated(name)} "
+        "decorated functions alone.",
+        "",
+        "| Module | Mutants | Survivors | Killed |",
+        "|:--|--:|--:|--:|",
+        *table,
+        "",
+    ]
+
+
 def report(target: Path) -> int:
-    """Write how many mutants each module has, how many live, and why; return the unexplained."""
-    why, groups = explanations(), defaultdict(list)
+    """Write how many mutants each module has, how many live, and why; count the unexplained."""
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     lines = [
         "# Which changes of the code no test notices",
         "",
-        "Made by `.venv/bin/python tests/mutation.py report` from a run of `make mutation` with",
-        f"mutmut {version('mutmut')}. A mutant is one small change: another operator, a number one",
-        "larger, an argument left out, a text in capitals. Survivors that a test could tell from",
-        "the original were killed by new tests; what is left is listed below with the reason.",
+        "Made by `tests/mutation.py report` from a run of `make mutation` with mutmut "
+        f"{version('mutmut')}. A mutant is",
+        "one small change: another operator, a number one larger, an argument left out, a text in",
+        "capitals. The survivors are listed below, each with the reason why no test can tell it",
+        "from the original, if one is known.",
+        "",
     ]
     for name in RUNS:
-        os.chdir(COPIES / name)
-        table, total, living, open_ = [], 0, 0, 0
-        modules = defaultdict(list)
-        for file, mutant, code in found(name):
-            if code is not None:
-                modules[file].append((mutant, code))
-        for file, mutants in modules.items():
-            alive = [mutant for mutant, code in mutants if code in SURVIVED]
-            for mutant in alive:
-                old, new = change(name, file, mutant)
-                reason = why.get((file, old, new))
-                open_ += reason is None
-                groups[name, file, reason or "Not explained yet."].append((old, new))
-            killed = len(mutants) - len(alive)
-            table.append(
-                f"| `{file}` | {len(mutants)} | {len(alive)} | {killed / len(mutants):.1%} |"
-            )
-            total, living = total + len(mutants), living + len(alive)
-        lines += ["", f"## `src/{name}`", ""]
-        lines += [
-            f"{total - living:,} of {total:,} mutants are killed: {1 - living / total:.1%}. Of the "
-            f"{living} survivors {living - open_} are explained. mutmut leaves {decorated(name)} "
-            "decorated functions alone.",
-        ]
-        lines += ["", "| Module | Mutants | Survivors | Killed |", "|:--|--:|--:|--:|", *table]
-    lines += ["", "## The survivors, and why", ""]
-    for (name, file, reason), changes in groups.items():
-        lines += [f"### `{name}/{file}`: {reason}", ""]
+        lines += survey(name, groups)
+    lines += ["## The survivors, and why", ""]
+    for (file, reason), changes in groups.items():
+        lines += [f"### `{file}`: {reason}", ""]
         lines += [f"- `` {old} `` → `` {new} ``" for old, new in dict.fromkeys(changes)]
         lines.append("")
     target.write_text("\n".join(lines), "utf-8")
-    return sum(len(changes) for key, changes in groups.items() if key[2] == "Not explained yet.")
+    return sum(len(changes) for (_, reason), changes in groups.items() if reason == UNEXPLAINED)
 
 
 def main(action: str, *words: str) -> int:

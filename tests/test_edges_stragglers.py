@@ -258,6 +258,16 @@ def test_a_tail_just_light_enough_for_a_mean(n, tail):
     assert close(ours, exact, 1e-11)
 
 
+def test_at_the_border_of_a_mean_nine_digits_are_right_until_it_is_refused():
+    def time(tail):
+        return round_time(lambda exceeded: exceeded ** (-1 / tail), 1, 1, upper_tail=True)
+
+    for tail in (1.0003, 1.0002, 1.0001):
+        assert close(time(tail), float(pareto_round_time(1, 1, tail=tail)), 1e-9)
+    with pytest.raises(ValueError, match="too much of it lies beyond"):
+        time(1.00003)
+
+
 @pytest.mark.parametrize("law", [stats.lognorm(25), stats.lognorm(27)])
 def test_a_tail_beyond_double_precision_is_refused_with_its_last_time(law):
     message = "quantile must have a tail whose mean double precision can hold, but too much of it "

@@ -19,7 +19,7 @@ def _water_level(work: float, speeds: Floats, onsets: Floats) -> float:
     of devices, filling just those gives :math:`T_S = (w + \sum_S v_j c_j) / \sum_S v_j`;
     the level is the least of them, attained by the first few devices by onset.
     """
-    order = np.argsort(onsets)
+    order = np.argsort(onsets, kind="stable")  # ties in one order, so one sum on all machines
     share = speeds[order] / speeds.sum()
     pooled = np.cumsum(share)
     with np.errstate(all="ignore"):  # a device too slow to count may give 0/0 or overflow
