@@ -73,7 +73,7 @@ MUTANTS = [
         "0.99 * _log_term(trials, probability, first) +",
     ),
     ("_binomial.py", "term * odds * (trials", "term * 1.01 * odds * (trials"),
-    ("_binomial.py", "(1 / 12 -", "(1.01 / 12 -"),
+    ("_binomial.py", "1 / (12 * n)", "1.01 / (12 * n)"),
     ("_binomial.py", "0.5 * np.log(n / (2 * np.pi", "0.505 * np.log(n / (2 * np.pi"),
     (
         "_binomial.py",

@@ -16,6 +16,7 @@ from decentral.redundancy import (
     log_drop_probability,
     min_replicas,
     stage_outage,
+    success_floor,
     unequal_drop_probability,
     useful_yield,
 )
@@ -81,7 +82,7 @@ def test_the_most_replicas_that_are_given():
     with pytest.raises(ValueError, match=r"fewer than 2\*\*52 replicas .*, but it is 1.5391e-16"):
         min_replicas(1, enough * (1 - 1e-9), 0.5)
     with pytest.raises(ValueError, match=r"fewer than 2\*\*52 replicas .*, but it is 1e-17"):
-        min_replicas(1, [0.9, 1e-17, 0.5], 0.5)
+        min_replicas(1, [0.1, 1e-17, 0.2], 0.5)
 
 
 def test_whether_a_floor_is_met_or_missed_is_said():
@@ -136,6 +137,19 @@ def test_a_loss_of_exactly_the_last_bit_counts_as_none():
     assert best_design(2, 1 - 2.0**-27, 0.0).skips == 1
 
 
+def test_a_design_of_domains_that_are_hardly_ever_up():
+    """The outage rounds to 1, and still one microbatch in 2**54 is useful, without any skip."""
+    found = best_design(1, 0.5, 1.0, domain_outage=1 - 2.0**-53)
+    assert (found.replicas, found.skips) == (1, 0)
+    assert math.isclose(found.cost, 2.0**54, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("skips", [0, 1, 2, 3, 4])
+def test_the_floor_of_few_stages(skips):
+    exact = float(1 - oracle.drop_by_fraction(3, 0.125, skips))
+    assert math.isclose(success_floor(3, 0.125, skips=skips), exact, rel_tol=1e-15)
+
+
 def test_the_skips_of_unlike_designs_do_not_disturb_each_other():
     stages, a = np.array([5, 128, 1, 3000]), np.array([1.0, 0.9, 0.5, 0.99])
     many = best_design(stages, a, 0.5)
@@ -185,11 +199,19 @@ def test_workers_are_all_given_even_where_everything_is_dropped():
     assert best_allocation([0.0, 0.0, 0.9, 0.9], 10, skips=1).sum() == 10
 
 
-@pytest.mark.parametrize("rare", [1e-16, 1e-18])  # 1e-300: a bug, see the report
+@pytest.mark.parametrize("rare", [1e-16, 1e-18, 1e-300, 5e-324])
 def test_a_stage_that_is_hardly_ever_live_gets_nearly_all_workers(rare):
     """With r replicas it is live with probability ra; so r (1 - 2**-(1000 - r)) is to be large."""
     most = max(range(1, 1000), key=lambda r: r * (1 - 2.0 ** -(1000 - r)))
     np.testing.assert_array_equal(best_allocation([rare, 0.5], 1000), [most, 1000 - most])
+
+
+@pytest.mark.parametrize(("rare", "workers"), [(1e-20, 20), (1e-12, 21), (1e-200, 33)])
+def test_stages_that_are_hardly_ever_live_share_alike(rare, workers):
+    """The success is nearly the product of all r a, whatever the availabilities are."""
+    live = rare * np.array([1.0, 1e4, 1e7])
+    found = best_allocation(live, workers)
+    assert sorted(found) == [(workers + i) // 3 for i in range(3)]
 
 
 @pytest.mark.parametrize(("first", "others"), [(0.999, 0.3), (0.9, 0.05), (0.5, 0.01)])
@@ -240,3 +262,13 @@ def test_a_narrow_sweep_keeps_what_is_best():
     assert wide[2]
     assert not narrow[2]
     assert narrow[0] == wide[0]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 20])
+def test_batches_make_no_difference_to_a_sweep(monkeypatch, width):
+    search = allocation._Search(np.array([0.3, 0.5, 0.7, 0.9]), np.array([1, 2, 1, 2]), 20, 2)
+    whole = search._sweep(math.inf, width)
+    monkeypatch.setattr("decentral.allocation._BATCH", 1)
+    batches = search._sweep(math.inf, width)
+    assert batches[0] == whole[0]
+    assert batches[2] == whole[2]

@@ -418,7 +418,7 @@ BAD = [
     (contraction, (1e300, 1e300, 1), {}, "curvature must be between 1e-60 and 1e\\+60"),
     (contraction, ([1, 2], [0.1, 0.2, 0.3], 1), {}, r"curvature \(2,\), step \(3,\)"),
     (displacement_variance, (1, 0.2, 1), {"noise": 0}, "noise must be positive"),
-    (information, (1, 0.2, math.nan), {}, "inner_steps must be non-negative, but it is nan"),
+    (information, (1, 0.2, math.nan), {}, "inner_steps must be finite, but it is nan"),
     (information_limit, (1, math.inf), {}, "step must be finite"),
     (equal_weights, ([],), {}, "inner_steps must have at least one entry"),
     (equal_weights, (3,), {}, "inner_steps must have one entry for each worker"),

@@ -26,7 +26,7 @@ def stages(value: object) -> Ints:
 
 def outage(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats) -> Floats:
     """Return the probability that a stage's domain is down, or else all its replicas."""
-    with np.errstate(divide="ignore", under="ignore"):
+    with np.errstate(divide="ignore"):
         all_dead = np.where(
             availability < 0.5,  # there 1 - a is rounded, and its error would grow with r
             np.exp(np.asarray(replicas) * np.log1p(-availability)),
@@ -45,23 +45,27 @@ def alive(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats) 
 def tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
     """Return P(D > s) for binomial D; the arrays have one shape."""
     upper = np.minimum(threshold, trials - 1)
-    a, b = upper + 1.0, (trials - upper).astype(float)
-    return np.where(threshold >= trials, 0.0, _smaller(betainc, betaincc, a, b, probability))
+    beyond = _smaller(betainc, betaincc, upper + 1, trials - upper, probability)
+    return np.where(threshold >= trials, 0.0, beyond)
 
 
-def body(trials: Ints, probability: Floats, complement: Floats, threshold: Ints) -> Floats:
-    """Return P(D <= s); of a probability and its complement the smaller decides."""
+def body(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
+    """Return P(D <= s)."""
     upper = np.minimum(threshold, trials - 1)
-    a, b = upper + 1.0, (trials - upper).astype(float)
-    inside = np.where(
-        probability < complement,
-        _smaller(betaincc, betainc, a, b, probability),
-        _smaller(betainc, betaincc, b, a, complement),
-    )
+    inside = _smaller(betaincc, betainc, upper + 1, trials - upper, probability)
     return np.where(threshold >= trials, 1.0, inside)
 
 
-def _smaller(law: np.ufunc, rest: np.ufunc, a: Floats, b: Floats, x: Floats) -> Floats:
+def body_upright(trials: Ints, complement: Floats, threshold: Ints) -> Floats:
+    """Return P(D <= s) from the complement of the probability."""
+    upper = np.minimum(threshold, trials - 1)
+    inside = _smaller(betainc, betaincc, trials - upper, upper + 1, complement)
+    return np.where(threshold >= trials, 1.0, inside)
+
+
+def _smaller(
+    law: np.ufunc, rest: np.ufunc, a: Floats | Ints, b: Floats | Ints, x: Floats
+) -> Floats:
     """Return `law`, from `rest` where that is smaller: there SciPy is more precise."""
     value: Floats = law(a, b, x)
     return np.where(value > 0.5, 1 - rest(a, b, x), value)
@@ -70,7 +74,7 @@ def _smaller(law: np.ufunc, rest: np.ufunc, a: Floats, b: Floats, x: Floats) -> 
 def log_tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
     """Return the logarithm of P(D > s), also where the tail underflows."""
     plain = tail(trials, probability, threshold)
-    below = body(trials, probability, 1 - probability, threshold)
+    below = body(trials, probability, threshold)
     with np.errstate(divide="ignore"):
         result = np.where(plain > 0.5, np.log1p(-below), np.log(plain))
     deep = (plain < TINY) & (threshold < trials) & (probability > 0)
@@ -87,17 +91,16 @@ def _log_deep_tail(trials: Ints, probability: Floats, first: Ints) -> Floats:
         probability / (1 - probability),
     )
     last = first.copy()
-    with np.errstate(under="ignore"):
-        while np.any(term > 1e-17 * total):
-            term = term * odds * (trials - last) / (last + 1)
-            total += term
-            last += 1
+    while np.any(total + term > total):
+        term = term * odds * (trials - last) / (last + 1)
+        total += term
+        last += 1
     return _log_term(trials, probability, first) + np.log(total)
 
 
 def _log_term(trials: Ints, probability: Floats, count: Ints) -> Floats:
     """Return log P(D = k) by the saddle-point expansion, which cancels nothing large."""
-    n, k, rest = trials.astype(float), count.astype(float), (trials - count).astype(float)
+    n, k, rest = trials, count, trials - count
     excess = k - n * probability
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         deviance = k * np.where(
@@ -110,19 +113,15 @@ def _log_term(trials: Ints, probability: Floats, count: Ints) -> Floats:
     return np.where(rest == 0, n * np.log(probability), inside)
 
 
-def _stirling(n: Floats) -> Floats:
+def _stirling(n: Ints) -> Floats:
     """Return the error of Stirling's formula, log n! - log(sqrt(2 pi n) (n/e)^n)."""
-    few = np.minimum(n, 16)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        small = gammaln(few + 1) - ((few + 0.5) * np.log(few) - few + 0.5 * math.log(2 * math.pi))
-        inverse = 1 / n**2
-        large = (1 / 12 - (1 / 360 - (1 / 1260 - inverse / 1680) * inverse) * inverse) / n
-    return np.where(n < 16, small, large)
+    small = gammaln(n + 1) - ((n + 0.5) * np.log(n) - n + 0.5 * math.log(2 * math.pi))
+    return np.where(n < 1000, small, 1 / (12 * n))
 
 
 def inverse_tail(trials: Ints, value: Floats, threshold: Ints) -> Floats:
     """Return the q at which P(D > s) is near `value`, for s < n."""
-    a, b = threshold + 1.0, (trials - threshold).astype(float)
+    a, b = threshold + 1, trials - threshold
     leading = np.exp((np.log(value) + np.log(a) + betaln(a, b)) / a)
     return np.where(value < 1e-100, np.minimum(leading, 1.0), betaincinv(a, b, value))
 
@@ -152,10 +151,12 @@ def counts(outages: Floats, most: int) -> Floats:
 
 
 def join(first: Floats, second: Floats) -> Floats:
-    """Return the law, as :func:`counts` does, of the sum of two independent counts."""
+    """Return the law, as :func:`counts` does, of the sum of two independent counts.
+
+    The shape is that of the second law; the first broadcasts to it.
+    """
     most = first.shape[-1] - 2
-    shape = np.broadcast_shapes(first.shape, second.shape)
-    law = np.zeros(shape)
+    law = np.zeros_like(second)
     beyond = exceeding(second)
     for count in range(most + 1):
         law[..., count : most + 1] += first[..., count, None] * second[..., : most + 1 - count]

@@ -118,10 +118,10 @@ def probabilities(name: str, value: object) -> Floats:
 
 def integers(name: str, value: object, *, least: int = 0, most: int = 2**53) -> Ints:
     """Return `value` as integers within the bounds, of any shape (7.0 is 7; 7.5 is refused)."""
-    array = reals(name, value)
+    array = reals(name, value, signed=True)
     for bad, rule in (
         (array != np.floor(array), "a whole number"),
-        (array < least, f"at least {least}"),
+        (array < least, f"at least {least}" if least else "non-negative"),
         (array > most, f"at most {'2**53' if most == 2**53 else format(most, ',')}"),
     ):
         if bad.any():

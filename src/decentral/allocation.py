@@ -246,26 +246,25 @@ def _by_gain(live: Floats, total: int) -> Ints:
     The gain of stage i is log(1 - b^(r+1)) - log(1 - b^r) with b = 1 - a; it falls as r grows.
     """
     with np.errstate(divide="ignore"):
-        rates = np.log1p(-live)
+        log_live, decay = np.log(live), -np.log1p(-live)
 
     def log_gain(stage: int, replicas: int) -> float:
-        if not 0 < live[stage] < 1:
-            return -math.inf  # no further replica makes a difference
-        log_dead = replicas * float(rates[stage])
-        odds = math.log(live[stage]) + log_dead - math.log(-math.expm1(log_dead))
-        return odds if odds < -40 else math.log(math.log1p(math.exp(odds)))
+        """Return the logarithm of exp(gain) - 1 = a b^r / (1 - b^r), which grows with the gain."""
+        if not live[stage]:
+            return -math.inf  # no replica makes a difference
+        log_dead = -replicas * float(decay[stage])
+        return math.log(live[stage]) + log_dead - math.log(-math.expm1(log_dead))
 
     def wanted(level: float) -> Ints:
         """Return how many workers each stage takes at a log-gain of at least `level`."""
-        gain = math.expm1(math.exp(level))
-        log_dead = (math.log(gain) if gain > 0 else level) - np.log(gain + live[useful])
+        log_alive = np.logaddexp(0, log_live - level)  # -log(b^r) of the last replica taken
+        more = np.minimum(log_alive, total * decay)[live > 0] / decay[live > 0]
         counts = np.ones(live.size, dtype=np.int64)
-        counts[useful] += np.clip(np.floor(log_dead / rates[useful]), 0, total).astype(np.int64)
+        counts[live > 0] += more.astype(np.int64)
         return counts
 
     # Start just below the level at which the workers run out; little is left to do then.
-    useful = (live > 0) & (live < 1)
-    low, high = -40.0 * total, 5.0
+    low, high = -40.0 * total, 0.0
     for _ in range(100):
         level = (low + high) / 2
         low, high = (low, level) if wanted(level).sum() <= total else (level, high)

@@ -18,12 +18,14 @@ _LEAST_AVAILABILITY = 1e-6
 def _yield(stages: Ints, outage: Floats, alive: Floats, loss: Floats, budget: Ints) -> Floats:
     """Return E[(1 - kappa)^D; D <= s]; a budget of L or more is none."""
     weight = alive + outage * (1 - loss)  # of a stage; 1 - kappa q would cancel
-    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         tilted, upright = outage * (1 - loss) / weight, alive / weight
         lost = loss * outage
         whole = np.exp(stages * np.where(lost < 0.5, np.log1p(-lost), np.log(weight)))
-    inside = _binomial.body(
-        stages, np.where(weight > 0, tilted, 1), np.where(weight > 0, upright, 0), budget
+    inside = np.where(
+        tilted < upright,
+        _binomial.body(stages, tilted, budget),
+        _binomial.body_upright(stages, np.nan_to_num(upright), budget),
     )
     return whole * inside
 
@@ -262,11 +264,11 @@ def best_design(
             f"availability must be 0 or at least {_LEAST_AVAILABILITY:g}, "
             f"but it is {live[rare].max():g}"
         )
-    shape = columns[0].shape
+    shape = live.shape
     problems = _Problems(*(column.ravel() for column in columns))
     replicas, cost = _cheapest(problems)
     if np.isinf(cost).any():
-        at = problems.take(np.flatnonzero(np.isinf(cost))[:1])
+        at = problems.take(np.flatnonzero(np.isinf(cost)))
         raise InfeasibleError(
             f"no number of replicas makes a useful microbatch at a finite cost: with "
             f"{at.stages[0]} stages, availability {at.live[0]:g}, skip_loss {at.loss[0]:g}, "
@@ -301,13 +303,16 @@ class _Problems:
 
     def most_useful(self) -> Floats:
         """Return the yield in the limit of many replicas."""
-        floor = np.where(self.live > 0, self.down, 1.0)
+        floor = np.maximum(self.down, self.live == 0)
         return _yield(self.stages, floor, 1 - floor, self.loss, self.skips)
 
     def saturating_skips(self, replicas: Ints) -> Ints:
         """Return the least s up to the cap for which 1 - P(D > s) rounds to 1, or the cap."""
-        outage = _binomial.outage(self.live, replicas, self.down)
-        tilted = outage * (1 - self.loss) / (1 - self.loss * outage)
+        outage, alive = (
+            law(self.live, replicas, self.down) for law in (_binomial.outage, _binomial.alive)
+        )
+        kept = outage * (1 - self.loss)
+        tilted = kept / (alive + kept)  # 1 - kappa q would cancel
         high = np.minimum(self.skips, self.stages)
         low = np.full_like(high, -1)
         while np.any(high - low > 1):

@@ -225,7 +225,7 @@ def success_floor(
     array([0.9531, 0.9989])
     """
     layers, down, budget = _failures(stages, domain_outage, skips, "domain_outage")
-    return _binomial.body(layers, down, 1 - down, budget)[()]
+    return _binomial.body(layers, down, budget)[()]
 
 
 def min_replicas(
@@ -294,44 +294,40 @@ def min_replicas(
             f"target must be 0 or at least {_binomial.TINY:g}, but it is {allowed[tiny].max():g}"
         )
     choice("infeasible", infeasible, get_args(Infeasible))
-    columns = broadcast(
+    layers, live, allowed, budget, down = broadcast(
         stages=_binomial.stages(stages),
         availability=probabilities("availability", availability),
         target=allowed,
         skips=integers("skips", skips),
         domain_outage=probabilities("domain_outage", domain_outage),
     )
-    shape = columns[0].shape
-    layers, live, allowed, budget, down = (column.ravel() for column in columns)
-    result = np.ones(layers.size)
+    result = np.ones(layers.shape)
     alone = _binomial.outage(live, 1, down)
     one_fails = _binomial.tail(layers, alone, budget) > allowed
     one_fails |= (allowed == 0) & (alone > 0) & (budget < layers)  # even if it underflows
     floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
     hopeless = one_fails & (floor >= allowed)
     if hopeless.any() and infeasible == "raise":
-        raise _unattainable(hopeless, shape, floor, allowed, live)
+        raise _unattainable(hopeless, floor, allowed, live)
     open_ = one_fails & ~hopeless
     if open_.any():
         result[open_] = _least(
             layers[open_], live[open_], allowed[open_], budget[open_], down[open_]
         )
     if infeasible == "inf":
-        return np.where(hopeless, np.inf, result).reshape(shape)[()]
-    whole = result.astype(np.int64).reshape(shape)
-    return whole if shape else int(whole)
+        return np.where(hopeless, np.inf, result)[()]
+    whole = result.astype(np.int64)
+    return whole if whole.shape else int(whole)
 
 
 def _unattainable(
     hopeless: npt.NDArray[np.bool_],
-    shape: tuple[int, ...],
     floor: Floats,
     allowed: Floats,
     live: Floats,
 ) -> InfeasibleError:
-    first = int(np.argmax(hopeless))
-    index = [int(i) for i in np.unravel_index(first, shape)]
-    where = f" at index {index}" if index else ""
+    first = tuple(np.argwhere(hopeless)[0].tolist())
+    where = f" at index {list(first)}" if first else ""
     cause = "the failure domains" if live[first] > 0 else "an availability of 0"
     reached = " and not reached" if floor[first] == allowed[first] else ""
     return InfeasibleError(
