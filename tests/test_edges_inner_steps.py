@@ -48,6 +48,27 @@ def test_best_inner_steps_to_the_last_digits(y):
         assert abs(float(best_inner_steps(a, eta, cost)) * decay / root - 1) < 3e-15
 
 
+def test_four_newton_steps_suffice_and_three_do_not():
+    """The steps of best_inner_steps to 100 digits, and the bound of each by the one before."""
+    after_three, after_four = [], []
+    with mpmath.workdps(100):
+        for root in map(mpmath.mpf, np.geomspace(1e-4, 90, 300)):
+            goal = mpmath.sinh(root) - root
+            cube = mpmath.cbrt(6 * goal)
+            y = min(cube, mpmath.asinh(goal + cube))
+            errors = [y / root - 1]
+            for _ in range(4):
+                most = errors[-1] ** 2 * y / 2 * mpmath.coth(y / 2)
+                y -= (mpmath.sinh(y) - y - goal) / (2 * mpmath.sinh(y / 2) ** 2)
+                errors.append(y / root - 1)
+                assert -1e-40 < errors[-1] <= most + 1e-40
+            assert 0 < errors[0] < 0.02 * min(1, mpmath.exp(2 - root / 2))
+            after_three.append(errors[3])
+            after_four.append(errors[4])
+    assert max(after_three) > 1e-13
+    assert max(after_four) < 2.0**-80
+
+
 def test_communication_of_any_cost_has_an_answer_or_is_refused():
     assert math.isfinite(best_inner_steps(1 - 2**-53, 1, 1e300))
     with pytest.raises(ValueError, match=r"sync_cost must be at most 1e\+300"):

@@ -233,7 +233,10 @@ def best_inner_steps(
     Notes
     -----
     Derived in the paper "How should a server weight workers that ran different numbers of
-    inner steps?". Newton's method on a convex function, from above.
+    inner steps?". Newton's method on the convex function sinh y - y of :math:`y = \lambda H`,
+    from above: each step turns a relative error e into at most
+    :math:`e^2\,\tfrac{y}{2}\coth\tfrac{y}{2}`. The first is below 0.02 and below
+    :math:`0.02\,e^{2 - y/2}`, so that after four steps only rounding is left.
 
     Examples
     --------
@@ -257,7 +260,7 @@ def best_inner_steps(
     cube = np.cbrt(6 * goal)  # sinh y - y is at least y^3/6
     cheap = np.cbrt(6 * cost) / np.cbrt(decay) ** 2 * (1 - cube**2 / 60)
     y = np.minimum(cube, np.arcsinh(goal + cube))
-    for _ in range(4):  # as many as the worst cost needs
+    for _ in range(4):
         slope = np.maximum(2 * np.sinh(y / 2) ** 2, np.finfo(float).tiny)
         y = y - (_sinh_excess(y) - goal) / slope
     return np.asarray(np.where(goal < 1e-12, cheap, y / decay))[()]
