@@ -3,9 +3,9 @@
 ``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
 stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` tries one mutant
 in five, drawn by lot, from the start. ``... retry decentral TEST_FILE ...`` tries some tests, new
-ones say, on the survivors only. ``... report`` writes the result, with the explanations of
-``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it is needed, since
-only the environment of ``make mutation`` has it.
+ones say, on what survived or gave no verdict. ``... report`` writes the result, with the
+explanations of ``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it is
+needed, since only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ RUNS = {
             ),
         ],
         "options": OPTIONS,
+        "patience": (1.5, 5.0),
     },
     "papers": {
         "tests": [
@@ -74,6 +75,7 @@ RUNS = {
             "tests/test_build.py::test_two_builds_at_once_do_no_harm",
         ],
         "options": [*OPTIONS, "-p", "mutation_plugin", "-W", "ignore"],
+        "patience": (2.0, 20.0),
     },
 }  # fmt: skip
 
@@ -92,10 +94,12 @@ def configuration(name: str) -> str:
         "also_copy": [path for path in COPIED if path != "src"],
         "pytest_add_cli_args": options,
         "pytest_add_cli_args_test_selection": selection,
+        "timeout_multiplier": part["patience"][0],
+        "timeout_constant": part["patience"][1],
+        "process_isolation": "forkserver",
     }
     lines = [f"{key} = {value!r}" for key, value in settings.items()]
-    lines += ["timeout_multiplier = 1.5", "timeout_constant = 5.0", "track_dependencies = false"]
-    lines += ['process_isolation = "forkserver"']
+    lines += ["track_dependencies = false"]
     return "\n".join(["", "[tool.mutmut]", *lines, ""])
 
 
@@ -145,7 +149,7 @@ def drawn(name: str, share: int) -> list[str]:
 
 
 def retry(name: str, tests: list[str]) -> int:
-    """Try some tests on the survivors of one part, and remember which they kill."""
+    """Try some tests on what they might still kill of one part, and remember the verdicts."""
     folder = prepare(name) / "mutants"
     shutil.copytree(ROOT / "tests", folder / "tests", dirs_exist_ok=True)
     os.chdir(folder)
@@ -156,7 +160,7 @@ def retry(name: str, tests: list[str]) -> int:
     for path in sorted(Path("src", name).glob("*.meta")):
         known = json.loads(path.read_text("utf-8"))
         codes = known["exit_code_by_key"]
-        for mutant in [mutant for mutant, code in codes.items() if code in SURVIVED]:
+        for mutant in [x for x, code in codes.items() if code in SURVIVED + BROKEN]:
             codes[mutant] = outcome(mutant, tests, name)
             alive += codes[mutant] == 0
         path.write_text(json.dumps(known), "utf-8")
@@ -191,7 +195,7 @@ def change(name: str, file: str, mutant: str) -> tuple[str, str]:
 
     lines = get_diff_for_mutant(mutant, path=Path("src", name, file)).splitlines()[2:]
     old, new = (
-        " // ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
+        "\n".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
     )
     return old, new
 
@@ -200,6 +204,16 @@ def explanations() -> dict[tuple[str, str, str], str]:
     """Return the reason for each explained survivor, by file, old and new lines."""
     table = tomllib.loads(EXPLAINED.read_text("utf-8"))["survivor"]
     return {(row["file"], row["old"], new): row["why"] for row in table for new in row["new"]}
+
+
+def stale() -> list[tuple[str, str]]:
+    """Return the explanations whose lines no longer stand in the source."""
+    result = []
+    for file, old, _ in explanations():
+        lines = {line.strip() for line in (ROOT / "src" / file).read_text("utf-8").splitlines()}
+        if not set(old.splitlines()) <= lines:
+            result.append((file, old))
+    return result
 
 
 def decorated(name: str) -> int:
@@ -225,7 +239,7 @@ def survey(name: str, groups: dict[tuple[str, str], list[tuple[str, str]]]) -> l
         living = [mutant for mutant, code in verdicts if code in SURVIVED]
         for mutant in living:
             old, new = change(name, file, mutant)
-            reason = why.get((file, old, new), UNEXPLAINED)
+            reason = why.get((f"{name}/{file}", old, new), UNEXPLAINED)
             unexplained += reason == UNEXPLAINED
             groups[f"{name}/{file}", reason].append((old, new))
         if verdicts:
@@ -267,7 +281,10 @@ def report(target: Path) -> int:
     lines += ["## The survivors, and why", ""]
     for (file, reason), changes in groups.items():
         lines += [f"### `{file}`: {reason}", ""]
-        lines += [f"- `` {old} `` → `` {new} ``" for old, new in dict.fromkeys(changes)]
+        for both in dict.fromkeys(changes):
+            lines.append(
+                "- `` {} `` → `` {} ``".format(*(" ⏎ ".join(x.splitlines()) for x in both))
+            )
         lines.append("")
     target.write_text("\n".join(lines), "utf-8")
     return sum(len(changes) for (_, reason), changes in groups.items() if reason == UNEXPLAINED)
