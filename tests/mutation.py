@@ -116,7 +116,8 @@ def prepare(name: str) -> Path:
     with (folder / "pyproject.toml").open("a") as file:
         file.write(configuration(name))
     os.environ.update(
-        PYTHONPATH=str(folder / "mutants" / "src"),
+        PYTHONPATH=os.pathsep.join(str(folder / "mutants" / name) for name in ("src", "tests")),
+        PYTEST_PLUGINS="mutation_order",
         PYTHONDONTWRITEBYTECODE="1",
         PYTHONHASHSEED="0",
         MPLBACKEND="agg",

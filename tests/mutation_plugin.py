@@ -1,9 +1,5 @@
-"""Pytest plugin of the mutation run.
+"""Pytest plugin of the mutation run: the builder works in this process, where a mutant is on."""
 
-The builder works in this process, where a mutant is on; and fast tests come first.
-"""
-
-import json
 import os
 import subprocess
 import sys
@@ -37,9 +33,3 @@ def run(command, cwd=None, **options):
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     monkeypatch.setattr(build, "subprocess", SimpleNamespace(run=run))
-
-
-def pytest_collection_modifyitems(items):
-    if (stats := Path("mutmut-stats.json")).exists():
-        durations = json.loads(stats.read_text("utf-8"))["duration_by_test"]
-        items.sort(key=lambda item: durations.get(item.nodeid, 0))

@@ -69,6 +69,11 @@ def test_four_newton_steps_suffice_and_three_do_not():
     assert max(after_four) < 2.0**-80
 
 
+def test_steps_where_the_goal_of_the_equation_underflows():
+    """There sinh y - y is y**3/6, so that H is the cube root of 6C/lambda**2."""
+    assert math.isclose(best_inner_steps(1e-60, 1, 1e-300), np.cbrt(6e-180), rel_tol=1e-15)
+
+
 def test_communication_of_any_cost_has_an_answer_or_is_refused():
     assert math.isfinite(best_inner_steps(1 - 2**-53, 1, 1e300))
     with pytest.raises(ValueError, match=r"sync_cost must be at most 1e\+300"):
@@ -378,7 +383,14 @@ def test_bytes_beyond_integers_are_refused(change):
 def test_layers_beyond_integers_are_refused():
     config = {"model_type": "llama", "hidden_size": 2**40, "intermediate_size": 2**40}
     config |= {"num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
-    with pytest.raises(ValueError, match=r"less than 2\*\*63 parameters"):
+    with pytest.raises(ValueError, match=r"^transformer must have less than 2\*\*63 parameters"):
+        layers(from_config(config), sequence_length=4)
+
+
+def test_one_parameter_too_many_is_refused():
+    """A block of width h has 4 h**2 + 3 h i + 2 h parameters: here 2**63."""
+    config = LLAMA | {"hidden_size": 2**11, "intermediate_size": 2 * (2**51 - 2**12 - 1) // 3}
+    with pytest.raises(ValueError, match=r"in each layer, but one has 9.223e\+18"):
         layers(from_config(config), sequence_length=4)
 
 

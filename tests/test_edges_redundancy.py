@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import redundancy_oracle as oracle
-from decentral import InfeasibleError, allocation
+from decentral import InfeasibleError, _binomial, allocation
 from decentral.redundancy import (
     best_allocation,
     best_design,
@@ -15,6 +15,7 @@ from decentral.redundancy import (
     drop_probability,
     log_drop_probability,
     min_replicas,
+    shared_pool_drop_probability,
     stage_outage,
     success_floor,
     unequal_drop_probability,
@@ -25,6 +26,7 @@ from decentral.redundancy import (
 
 
 def test_by_default_nothing_is_skipped():
+    assert shared_pool_drop_probability(2, 0.5, 1, pool_outages=[0], pool_of_stage=[0, 0]) == 0.75
     assert drop_probability(2, 0.5) == 0.75
     assert log_drop_probability(2, 0.5) == math.log(0.75)
     assert unequal_drop_probability([0.5, 0.5]) == 0.75
@@ -83,6 +85,20 @@ def test_the_most_replicas_that_are_given():
         min_replicas(1, enough * (1 - 1e-9), 0.5)
     with pytest.raises(ValueError, match=r"fewer than 2\*\*52 replicas .*, but it is 1e-17"):
         min_replicas(1, [0.1, 1e-17, 0.2], 0.5)
+
+
+def test_the_closed_form_needs_no_search(monkeypatch):
+    """One look at r = 1, one at the floor, one at the closed form, one at the number below it."""
+    tail, looks = _binomial.tail, []
+    monkeypatch.setattr(_binomial, "tail", lambda *law: (looks.append(law), tail(*law))[1])
+    rng = np.random.default_rng(0)
+    for stages, depth in zip(10 ** rng.uniform(0, 6, 100), rng.uniform(1, 250, 100), strict=True):
+        live, skips = float(rng.uniform(0.01, 0.9)), int(rng.integers(0, 4))
+        for down in (0.0, 10 ** (-1.5 * depth / (skips + 1)) / stages):
+            looks.clear()
+            options = {"skips": skips, "domain_outage": down, "infeasible": "inf"}
+            found = min_replicas(int(stages), live, 10**-depth, **options)
+            assert len(looks) == 4 or found == 1 or found == np.inf
 
 
 def test_whether_a_floor_is_met_or_missed_is_said():

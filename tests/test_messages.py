@@ -17,6 +17,7 @@ BADLY = {kind: value for kind, value in BAD.items() if kind != "an object"} | { 
     "three numbers, the last of them too small": [3, 2, -1],
     "a table with one number that is no whole one": [[1.0, 1.0], [1.0, 1.5]],
     "too many": np.ones(9),
+    "an integer too long to print": 10**5000,
     "one of two is zero": [1.0, 0.0],
     "zeros": [0.0, 0.0],
 }

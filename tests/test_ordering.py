@@ -241,11 +241,11 @@ def test_infeasible():
         (lambda: best_order([1, 2], [1, 0]), r"speeds must be positive, but speeds\[1\] is 0"),
         (lambda: best_order([1, 2], [1, 2], progress=1), "progress must be True or False, got 1"),
         (lambda: best_order([1, 1], [1, 2], progress=1), "progress must be True or False, got 1"),
-        (lambda: sort_order([1, 2], ["given"]), "kind must be one of"),
+        (lambda: sort_order([1, 2], ["given"]), "kind must be 'given', "),
         (lambda: worst_order([1, 2], [1, 2], overhead=[1]), "overhead must have length 2"),
         (lambda: swap_search([1, 2], [1, 2], restarts=0), "restarts must be at least 1"),
         (lambda: swap_search([1, 2], [1, 2], seed=-1), "seed must be non-negative"),
-        (lambda: sort_order([1, 2], "sideways"), "kind must be one of given, .*; got 'sideways'"),
+        (lambda: sort_order([1, 2], "sideways"), "kind must be 'given', .*, got 'sideways'"),
         (lambda: sort_order([1, math.nan], "given"), r"speeds\[1\] is nan"),
     ],
 )

@@ -94,7 +94,7 @@ def test_a_shape_by_hand():
     [
         (
             {"model_type": "mamba"},
-            "model_type of config must be one of gpt2, llama, mistral; got 'mamba'",
+            "model_type of config must be 'gpt2', 'llama' or 'mistral', got 'mamba'",
         ),
         ({"hidden_size": None}, "config must have the field 'hidden_size'"),
         ({"hidden_size": 4.5}, "hidden_size must be a whole number"),
@@ -130,5 +130,5 @@ def test_bad_arguments(change):
 
 
 def test_unknown_model():
-    with pytest.raises(ValueError, match=r"name must be one of gpt2-xl, .*; got 'gpt9'"):
+    with pytest.raises(ValueError, match=r"name must be 'gpt2-xl', .*, got 'gpt9'"):
         model("gpt9")

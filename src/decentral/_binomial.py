@@ -123,7 +123,7 @@ def inverse_tail(trials: Ints, value: Floats, threshold: Ints) -> Floats:
     """Return the q at which P(D > s) is near `value`, for s < n."""
     a, b = threshold + 1, trials - threshold
     leading = np.exp((np.log(value) + np.log(a) + betaln(a, b)) / a)
-    return np.where(value < 1e-100, np.minimum(leading, 1.0), betaincinv(a, b, value))
+    return np.where(value < 1e-100, leading, betaincinv(a, b, value))
 
 
 def counts(outages: Floats, most: int) -> Floats:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from decentral import _chain
 from decentral._subsets import Pool, Reach, Sweep, sweep, sweep_nonempty, trace
-from decentral._validation import Ints, flag, integers, scalar, vector
+from decentral._validation import Ints, choice, flag, integers, scalar, vector
 from decentral.errors import InfeasibleError
 from decentral.partition import Partition, _solved
 
@@ -288,9 +288,7 @@ def sort_order(speeds: npt.ArrayLike, kind: Kind) -> Ints:
         "slow-first": np.argsort(pace, kind="stable"),
         "valley": np.concatenate((fast_first[::2], fast_first[1::2][::-1])),
     }
-    if not isinstance(kind, str) or kind not in orders:
-        raise ValueError(f"kind must be one of {', '.join(orders)}; got {kind!r}")
-    return orders[kind].astype(np.int64)
+    return orders[choice("kind", kind, tuple(orders))].astype(np.int64)
 
 
 def _alike(costs: npt.ArrayLike, memory: npt.ArrayLike | None) -> bool:

@@ -347,7 +347,7 @@ def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floa
     bearable = _binomial.inverse_tail(layers, allowed, budget)
     # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.
     apart = np.maximum(bearable - down, np.finfo(float).eps * down)
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(over="ignore"):
         high = np.ceil(np.log(apart / (1 - down)) / np.log1p(-live))
     if not high.max() < 2**52:
         raise ValueError(

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import constants
-from decentral._validation import Floats, Ints, flag, integer, scalar
+from decentral._validation import Floats, Ints, choice, flag, integer, scalar
 
 __all__ = [
     "model",
@@ -177,11 +177,7 @@ def from_config(config: Mapping[str, Any]) -> Transformer:
     """
     if not isinstance(config, Mapping):
         raise ValueError(f"config must be a mapping, got an object of {type(config)}")
-    family = config.get("model_type")
-    if family not in _SUPPORTED:
-        raise ValueError(
-            f"model_type of config must be one of {', '.join(_SUPPORTED)}; got {family!r}"
-        )
+    family = choice("model_type of config", config.get("model_type"), _SUPPORTED)
     renamed = _FIELDS.get(family, {})
 
     def field(name: str, default: int | None = None) -> int:
