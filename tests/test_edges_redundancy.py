@@ -87,10 +87,16 @@ def test_the_most_replicas_that_are_given():
         min_replicas(1, [0.1, 1e-17, 0.2], 0.5)
 
 
-def test_the_closed_form_needs_no_search(monkeypatch):
+@pytest.fixture
+def looks(monkeypatch):
+    """All calls of the tail of the binomial law."""
+    tail, calls = _binomial.tail, []
+    monkeypatch.setattr(_binomial, "tail", lambda *law: (calls.append(law), tail(*law))[1])
+    return calls
+
+
+def test_the_closed_form_needs_no_search(looks):
     """One look at r = 1, one at the floor, one at the closed form, one at the number below it."""
-    tail, looks = _binomial.tail, []
-    monkeypatch.setattr(_binomial, "tail", lambda *law: (looks.append(law), tail(*law))[1])
     rng = np.random.default_rng(0)
     for stages, depth in zip(10 ** rng.uniform(0, 6, 100), rng.uniform(1, 250, 100), strict=True):
         live, skips = float(rng.uniform(0.01, 0.9)), int(rng.integers(0, 4))
@@ -99,6 +105,26 @@ def test_the_closed_form_needs_no_search(monkeypatch):
             options = {"skips": skips, "domain_outage": down, "infeasible": "inf"}
             found = min_replicas(int(stages), live, 10**-depth, **options)
             assert len(looks) == 4 or found == 1 or found == np.inf
+
+
+@pytest.mark.parametrize(
+    ("stages", "live", "down", "target", "skips", "away"),
+    [
+        (28_234, 5.385263738010877e-05, 5.966026215272608e-12, 5.996046826155509e-113, 39, 11),
+        (1545, 2.223411559801767e-10, 0, 5.187587310360156e-103, 12, 25),
+        (5_011_103, 5.142479975796598e-15, 0, 0.6876055932330373, 6, 30),
+        (1_248_525, 1.6307205954280037e-13, 0, 9.248709449575534e-282, 5, 1435),
+        (6_282_310, 3.0434269201199615e-14, 0, 2.5610896600295214e-251, 6, 39_921),
+    ],
+)
+def test_where_the_closed_form_is_a_few_replicas_off(
+    stages, live, down, target, skips, away, looks
+):
+    least = min_replicas(stages, live, target, skips=skips, domain_outage=down)
+    assert 4 < len(looks) <= 8 + 3 * math.log2(away)
+    outage = stage_outage(live, [least, least - 1], domain_outage=down)
+    enough, too_few = drop_probability(stages, outage, skips=skips)
+    assert enough <= target < too_few
 
 
 def test_whether_a_floor_is_met_or_missed_is_said():
