@@ -332,19 +332,22 @@ def test_a_number_is_glued_as_it_is_shown_and_text_as_it_is(glued):
     say("b", "2.4", ".0f")
     say("c", 7, "d")
     say("d", "text")
+    say("e", 0.25, ".2f")
     quiet = {"display": False}
     assert glued == [
         (("a", "2.38"), quiet),
         (("b", "2.4"), quiet),
         (("c", "7"), quiet),
         (("d", "text"), quiet),
+        (("e", "0.25"), quiet),
     ]
 
 
-def test_a_number_finer_than_its_error_is_not_glued(glued):
+def test_a_number_that_is_refused_is_not_glued(glued):
     message = "2.38 shows digits of size 0.01, finer than the error 0.1"
     assert refusal(ValueError, say, "a", 2.375, ".2f", error=0.1) == message
-    refusal(ValueError, say, "a", 2.375)
+    message = "spec must end in f, e, % or d, got ''"
+    assert refusal(ValueError, say, "a", 2.375) == message
     assert glued == []
 
 
