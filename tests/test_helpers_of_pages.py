@@ -191,8 +191,8 @@ FENCED = {
         [(1, "0.5"), (3, "1.5"), (4, "2.5"), (8, "5.5")],
     ),
     "options of a cell between rules": (
-        "```{code-cell} python\n---\na:\n  1.5\n---\n:b: 2.5\n---\n```\n3.5",
-        [(4, "1.5"), (9, "3.5")],
+        "```{code-cell} python\n---\na: 0.5\nb:\n  1.5\n---\n:c: 2.5\n---\n```\n3.5",
+        [(3, "0.5"), (5, "1.5"), (10, "3.5")],
     ),
     "a cell of options only": ("```{code-cell}\n:alt: 1.5\n```\n", [(2, "1.5")]),
     "an empty cell": ("```{code-cell}\n```\n1.5", [(3, "1.5")]),
@@ -601,7 +601,7 @@ def test_coordinates_are_rounded_to_hundredths(path, rounded):
 def small():
     canvas = Figure(figsize=(1, 2))
     canvas.add_artist(
-        mpl.lines.Line2D([1 / 3, 2 / 3], [0.25, 0.75], color=figures.BLUE, marker="s")
+        mpl.lines.Line2D([1 / 7, 2 / 3], [0.25, 0.75], color=figures.BLUE, marker="s")
     )
     canvas.text(0.5, 0.5, "a", color=figures.ORANGE)
     return canvas
@@ -625,8 +625,8 @@ def test_an_svg_from_its_first_tag_to_its_last(small):
 
 def test_paths_are_rounded_and_coloured_by_variables(small):
     drawn = figures.svg(small)
-    assert re.findall(r'<path d="M 24 108 \nL 48 36 \n" [^>]*>', drawn) == [
-        '<path d="M 24 108 \nL 48 36 \n" style="fill: none; '
+    assert re.findall(r'<path d="M 10.29 108 \nL 48 36 \n" [^>]*>', drawn) == [
+        '<path d="M 10.29 108 \nL 48 36 \n" style="fill: none; '
         'stroke: var(--figure-blue, #0065a8); stroke-width: 1.5; stroke-linecap: square"/>'
     ]
     assert drawn.count("var(--figure-orange, #b84a00)") == 1
@@ -643,14 +643,14 @@ def test_text_is_drawn_as_paths_under_names_that_do_not_change(small):
 def test_the_summary_tells_of_labelled_lines_and_bars():
     canvas = Figure()
     left, right = canvas.subplots(1, 2)
-    left.plot([1, 2, 4], [0.123456, 9, 3], label="a line")
+    left.plot([1, 2, 4], [0.123456, 123456, 3], label="a line")
     left.plot([1, 2], [5, 6])
     left.errorbar([1, 2], [3, 4], yerr=1, label="errors")
     right.plot([Fraction(1, 2), Fraction(3, 2)], [Fraction(1, 4), Fraction(1, 8)], label="shares")
-    right.bar([1, 2, 3], [Fraction(7, 2), 2, 123456], label="bars")
+    right.bar([1, 2, 3], [Fraction(1, 8), Fraction(7, 2), 2], label="bars")
     assert figures.summary(canvas) == (
-        "[figure] a line: 3 points, x 1 to 4, y 0.1235 to 9; "
-        "shares: 2 points, x 0.5 to 1.5, y 0.125 to 0.25; bars: 3 bars, 2 to 1.235e+05"
+        "[figure] a line: 3 points, x 1 to 4, y 0.1235 to 1.235e+05; "
+        "shares: 2 points, x 0.5 to 1.5, y 0.125 to 0.25; bars: 3 bars, 0.125 to 3.5"
     )
     assert figures.summary(Figure()) == "[figure] "
 
@@ -731,6 +731,11 @@ def test_the_value_of_published_digits(digits, value, allowed):
 )
 def test_our_number_with_its_error_rounded_up(found, shown):
     assert str(found) == shown
+
+
+def test_our_number_is_not_finer_than_its_error():
+    message = "2.38 shows digits of size 0.01, finer than the error 0.1"
+    assert refusal(ValueError, str, Found(2.375, ".2f", error=0.1)) == message
 
 
 @pytest.mark.parametrize("spec", ["d", ".1e"])
@@ -853,7 +858,8 @@ def ledger(monkeypatch):
         claim(),
         claim("X2", Verdict.SHARPENED, place="sec-b", published=estimate, compute=lambda: found),
         claim("X3", Verdict.CORRECTED, compute=lambda: (Found(2.5, ".2f"),), remark="Oh."),
-        claim("Y1", Verdict.CORRECTED, paper="other", place="cor-c", correction="Nor so.")
+        claim("Y1", Verdict.CORRECTED, paper="other", place="cor-c", correction="Nor so."),
+        claim("Y2", paper="other"),
     ]  # fmt: skip
     monkeypatch.setattr(claims, "PAPERS", ("two_words", "other"))
     monkeypatch.setattr(claims, "registry", lambda: {one.id: one for one in book})
@@ -910,8 +916,8 @@ def test_the_counts_of_the_verdicts(ledger):
         "| | confirmed | confirmed within its sampling error | sharpened | corrected | all |",
         "|:--|--:|--:|--:|--:|--:|",
         "| [two words](two_words.md) | 1 | 0 | 1 | 1 | 3 |",
-        "| [other](other.md) | 1 | 0 | 0 | 0 | 1 |",
-        "| all | 2 | 0 | 1 | 1 | 4 |",
+        "| [other](other.md) | 2 | 0 | 0 | 0 | 2 |",
+        "| all | 3 | 0 | 1 | 1 | 5 |",
     ]
 
 
@@ -929,12 +935,24 @@ def test_the_link_to_a_place(place, link):
 
 
 def test_the_draws_of_an_estimate_are_told_with_its_standard_error():
-    one, two = Published("a", "2", "estimate", 1), Published("b", "2.0", "estimate", 4)
-    found = (Found(2, "d", deviation=0.25),) * 2
-    result = Judgement(found, (0.0, 0.0), Verdict.WITHIN_SAMPLING_ERROR)
-    assert claims._published(claim(published=(one, two)), result) == (
-        "a: 2 (1 draw, standard error 0.2)<br>b: 2.0 (4 draws, standard error 0.1)"
+    published = (
+        Published("a", "2", "estimate", 1),
+        Published("b", "2.0", "estimate", 2),
+        Published("c", "200%", "estimate", 400),
     )
+    found = (Found(2, "d", deviation=0.298),) * 3
+    result = Judgement(found, (0.0,) * 3, Verdict.WITHIN_SAMPLING_ERROR)
+    assert claims._published(claim(published=published), result) == (
+        "a: 2 (1 draw, standard error 0.3)<br>b: 2.0 (2 draws, standard error 0.2)"
+        "<br>c: 200% (400 draws, standard error 1%)"
+    )
+
+
+@pytest.mark.parametrize("part", [claims._published, claims._ours])
+def test_the_judgement_of_another_claim_is_not_shown(part):
+    other = Judgement((Found(2, "d"),) * 2, (None,) * 2, Verdict.CONFIRMED)
+    with pytest.raises(ValueError, match="zip"):
+        part(claim(), other)
 
 
 @pytest.mark.parametrize(
