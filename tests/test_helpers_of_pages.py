@@ -727,9 +727,10 @@ def test_the_value_of_published_digits(digits, value, allowed):
         (Found(1234.5, ",.1f", error=0.01), "1,234.5 ± 0.1"),
         (Found(12345, ",.0f", error=0.25), "12,345 ± 1"),
         (Found(0.12345, ".3f", error=0.001), "0.123 ± 0.001"),
+        (Found(0.5, ".8f", error=1e-9), "0.50000000 ± 0.00000001"),
     ],
 )
-def test_our_number_with_its_error_rounded_up(found, shown):
+def test_our_number_with_its_error_rounded_up_to_a_unit_of_its_last_digit(found, shown):
     assert str(found) == shown
 
 
