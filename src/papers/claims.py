@@ -132,9 +132,8 @@ class Found:
                 f"spec must end in f or % for a value with an error, got {self.spec!r}"
             )
         precision = int(self.spec.strip(",%f")[1:])
-        scale = 100 if self.spec.endswith("%") else 1
-        error = math.ceil(self.error * scale * 10**precision) / 10**precision
-        return f"{shown} ± {error:.{precision}f}{'%' * self.spec.endswith('%')}"
+        unit = 10.0**-precision  # what any error that number() lets pass is rounded up to
+        return f"{shown} ± {unit:.{precision}f}{'%' * self.spec.endswith('%')}"
 
 
 def estimate(sample: npt.NDArray[np.float64], spec: str) -> Found:

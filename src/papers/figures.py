@@ -112,7 +112,7 @@ def svg(canvas: Figure) -> str:
     """Render a figure as SVG text with the palette as CSS variables."""
     buffer = io.StringIO()
     with mpl.rc_context(_STYLE):
-        canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        canvas.savefig(buffer, format="svg")
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)

@@ -95,7 +95,7 @@ def typed_results(text: str) -> list[tuple[int, str]]:
     >>> typed_results("It costs {glue:text}`price` at $x = 0.5$, which is 2.4× the bound.")
     [(1, '2.4×')]
     """
-    numbered = _prose_lines(text) or [(1, "")]
+    numbered = _prose_lines(text)
     joined = "\n".join(line for _, line in numbered)
     blanked = _NOT_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), joined)
     return [

@@ -48,7 +48,7 @@ def number(value: float, spec: str, *, error: float = 0.0) -> str:
         text = format(int(value), spec)
     else:
         text = format(value, spec)
-    if value and not re.search(r"[1-9]", text.split("e")[0]):
+    if value and not re.search(r"[1-9]", text):
         raise ValueError(f"value {value} would print as {text}; use a finer spec than {spec!r}")
     unit = _last_digit(text)
     if unit < error * (1 - 1e-9):
