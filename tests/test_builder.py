@@ -1,6 +1,5 @@
 """The extensions and the builder, function by function, on nodes and folders made by hand."""
 
-import errno
 import fcntl
 import io
 import os
@@ -628,7 +627,7 @@ def test_a_drawing_is_found_by_the_name_of_its_figure():
         code("", svg("<svg>1</svg>"), mystnb={}),
         code("", svg("<svg>2</svg>"), mystnb={"figure": {}}),
         code("", svg("<svg>3</svg>"), mystnb={"figure": {"name": "fig-other"}}),
-        code("", shown(), svg("<svg>4</svg>"), mystnb={"figure": {"name": "fig"}}),
+        code("", stream("a"), shown(), svg("<svg>4</svg>"), mystnb={"figure": {"name": "fig"}}),
     ]
     notebook = v4.new_notebook(cells=cells)
     assert notebooks.drawing(notebook, "fig") == "<svg>4</svg>"
@@ -664,6 +663,19 @@ def test_every_paper_is_written_and_what_has_none_is_deleted(tmp_path, capsys):
     assert (folder / "picture.svg").read_text("utf-8") == "<svg>index ±</svg>"
     lines = [f"{book / name}.md -> {folder / name}.ipynb\n" for name in ("first", "index")]
     assert capsys.readouterr().out == "".join(lines)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_paper_that_fails_keeps_the_notebook_it_had(tmp_path, monkeypatch):
+    def fail(page):
+        raise ValueError(page.stem)
+
+    monkeypatch.setattr(notebooks, "execute", fail)
+    lay(tmp_path / "book", first=PAGE)
+    lay(tmp_path / "notebooks", **{"first.ipynb": "as it was"})
+    with pytest.raises(ValueError, match="first"):
+        notebooks.main(tmp_path / "book", tmp_path / "notebooks")
+    assert (tmp_path / "notebooks" / "first.ipynb").read_text("utf-8") == "as it was"
 
 
 @pytest.mark.usefixtures("here")
@@ -832,8 +844,7 @@ def is_locked(project):
     with (project / ".build.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            assert error.errno == errno.EWOULDBLOCK
+        except BlockingIOError:
             return True
     return False
 
@@ -921,7 +932,7 @@ def test_what_the_cache_holds_is_executed_once_and_its_streams_are_joined(tmp_pa
     lay(tmp_path / "book", pieces=page, whole=page.replace("2 + 2", "3"), prose="Text.")
     asked = []
 
-    def load_executor(name, cache, **options):
+    def load_executor(name, cache):
         asked.append(name)
         return Executor(cache)
 
