@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import logging
 import os
 import shutil
 import subprocess
@@ -105,8 +104,7 @@ def execute(root: Path) -> None:
     cache = get_cache(root / "_build" / ".jupyter_cache")
     for page in papers(root / "book"):
         cache.add_nb_to_project(str(page), read_data={"type": "plugin", "name": "myst_nb_md"})
-    quiet = logging.getLogger("papers.build")
-    load_executor("local-parallel", cache, logger=quiet).run_and_cache(timeout=120)
+    load_executor("local-parallel", cache).run_and_cache(timeout=120)
     for record in cache.list_cache_records():
         notebook = cache.get_cache_bundle(record.pk).nb
         if join_streams(notebook):

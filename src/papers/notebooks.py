@@ -70,7 +70,7 @@ def join_streams(notebook: Any) -> bool:
     for cell in notebook.cells:
         whole: list[Any] = []
         for output in cell.get("outputs", []):
-            stream = whole and whole[-1].get("name") == output.get("name", "")
+            stream = whole and whole[-1].get("name") == output.get("name")
             if stream and output.output_type == whole[-1].output_type == "stream":
                 whole[-1].text += output.text
                 changed = True
@@ -122,7 +122,8 @@ def drawing(notebook: Any, name: str) -> str:
     """
     for cell in notebook.cells:
         if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
-            (svg,) = (x.data["image/svg+xml"] for x in cell.outputs if "image/svg+xml" in x.data)
+            shown = [output.get("data", {}) for output in cell.outputs]  # what is printed has none
+            (svg,) = (data["image/svg+xml"] for data in shown if "image/svg+xml" in data)
             return str(svg)
     raise KeyError(name)
 
