@@ -143,6 +143,15 @@ def test_leaf_times_are_power_laws_through_the_published_quantiles():
     assert stragglers.leaf_times(np.array([0.5 * 10])) == pytest.approx([1 / 5], rel=1e-14)
 
 
+def test_leaf_times_count_in_medians(monkeypatch):
+    names = ("median", "quantile_95", "quantile_99")
+    leaf = {name: {"value": value} for name, value in zip(names, (2.0, 8.0, 32.0), strict=True)}
+    constants = {"stragglers": {"leaf-requests": leaf}}
+    monkeypatch.setattr(stragglers.constants, "load", lambda: constants)
+    times = stragglers.leaf_times(np.array([0.5, 0.05, 0.01]))
+    assert np.allclose(times, [1, 4, 16], rtol=1e-14)
+
+
 # --- stragglers: the descent -----------------------------------------------------------------
 
 
@@ -226,8 +235,15 @@ def replay(rounds, quorum, *, shift, copies, seed, workers):
     return [value**2 for value in x], time
 
 
+def contrary(values, place, axis=-1):
+    """Partition as NumPy promises to, but with each part in falling order."""
+    order = np.argsort(values, axis=axis)
+    return np.hstack([order[:, :place][:, ::-1], order[:, [place]], order[:, place + 1 :][:, ::-1]])
+
+
 @pytest.mark.parametrize(("rounds", "quorum"), [(0, 2), (1, 3), (3, 1), (3, 20), (2, 40)])
 def test_the_descent_takes_the_gradients_of_the_first(monkeypatch, rounds, quorum):
+    monkeypatch.setattr(np, "argpartition", contrary)
     monkeypatch.setattr(stragglers, "WORKERS", 40)
     monkeypatch.setattr(stragglers, "GOAL", {"curvature": 2.0, "noise": 2.0, "start": 3.0})
     options = {"shift": 0.5, "copies": 40, "seed": 3}
