@@ -165,17 +165,20 @@ def test_a_page_that_is_gone_is_forgotten():
     assert fresh.decentral_links == {}
 
 
-def test_the_pages_of_the_library_are_outdated_when_links_change_and_only_then():
-    found = ["api/law", "page", "api/other"]
-    env = SimpleNamespace(found_docs=found)
-    assert backlinks.outdated(App(), env) == ["api/law", "api/other"]
-    assert backlinks.outdated(App(), env) == []
-    env.decentral_links["page"] = ["use"]
-    assert backlinks.outdated(App(), env) == ["api/law", "api/other"]
-    assert backlinks.outdated(App(), env) == []
-    env.decentral_links["page"].append("another")
-    assert backlinks.outdated(App(), env) == ["api/law", "api/other"]
-    assert backlinks.outdated(App(), env) == []
+def test_the_pages_of_the_library_are_outdated_when_a_paper_is_read_or_gone_and_only_then():
+    """Whatever its links are: its title, or the numbers of its statements, may have changed."""
+    env = SimpleNamespace(found_docs=["api/law", "page", "api/other"], docname="page")
+    app = SimpleNamespace(env=env)
+    assert backlinks.outdated(app, env) == []
+    backlinks.collect(app, new_document(""))
+    assert backlinks.outdated(app, env) == ["api/law", "api/other"]
+    assert backlinks.outdated(app, env) == []
+    backlinks.forget(app, env, "page")
+    assert backlinks.outdated(app, env) == ["api/law", "api/other"]
+    backlinks.forget(app, env, "page")
+    env.docname = "api/law"
+    backlinks.collect(app, new_document(""))
+    assert backlinks.outdated(app, env) == []
 
 
 def entry(*names):

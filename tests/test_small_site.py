@@ -171,3 +171,16 @@ def test_what_no_page_loads_is_gone_and_the_rest_is_there(site):
 def test_sources_are_offered(site):
     offered = {str(path.relative_to(site / "_sources")) for path in site.glob("_sources/**/*.*")}
     assert offered == {*(f"{page}.md" for page in PAGES), "second.ipynb"}
+
+
+def test_an_entry_follows_a_new_title_and_new_numbers(site, monkeypatch):
+    """Last in this file, since it builds the site again: the links themselves stay as they are."""
+    folder = site.parents[1]
+    theorem = "```{prf:theorem} Another\n:label: thm-another\n\nOne.\n```\n\n## How it is computed"
+    text = PAGES["first"].replace("The first paper", "A new title")
+    (folder / "book" / "first.md").write_text(text.replace("## How it is computed", theorem, 1))
+    monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
+    assert build.build(folder) == 0
+    entry = parsed(site, "api/law").find(id="law.estimate").find_next_sibling("dd")
+    (place,) = [words(p) for p in entry.select(".rubric ~ p")]
+    assert place.startswith("A new title Theorem 2")

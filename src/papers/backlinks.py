@@ -80,20 +80,19 @@ def collect(app: Any, doctree: nodes.document) -> None:
         if where:
             uses.append((link["reftarget"], where))
     _collected(app.env)[page] = uses
+    app.env.decentral_news = True
 
 
 def forget(app: Any, env: Any, docname: str) -> None:
     """Drop what was remembered of a page that is read again, or gone."""
-    _collected(env).pop(docname, None)
+    if _collected(env).pop(docname, None) is not None:
+        env.decentral_news = True
 
 
 def outdated(app: Any, env: Any) -> Iterable[str]:
-    """Name the library's pages, if a paper's links have changed since they were written."""
-    links, written = _collected(env), getattr(env, "decentral_written", None)
-    if links == written:
-        return []
-    env.decentral_written = {page: list(uses) for page, uses in links.items()}
-    return [page for page in env.found_docs if page.startswith("api/")]
+    """Name the library's pages, if a paper was read or is gone: titles and numbers change too."""
+    news, env.decentral_news = getattr(env, "decentral_news", False), False
+    return [page for page in env.found_docs if news and page.startswith("api/")]
 
 
 def _collected(env: Any) -> dict[str, list[tuple[str, Place]]]:
