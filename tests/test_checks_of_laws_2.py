@@ -106,6 +106,8 @@ def test_precise_tails_are_the_sums_of_fractions(stages, skips, outage):
 )
 def test_precise_tails_at_the_edges(stages, outage, skips, tail):
     assert redundancy.precise_drop(stages, outage, skips) == tail
+    logarithm = redundancy.precise_drop(stages, outage, skips, log=True)
+    assert logarithm == (0 if tail else -math.inf)
 
 
 def test_precise_tails_are_precise_where_a_sum_would_cancel():
@@ -117,18 +119,37 @@ def test_precise_tails_are_precise_where_a_sum_would_cancel():
     )
 
 
-def test_the_sum_of_a_tail_ends_once_its_terms_are_too_small_to_count(monkeypatch):
-    steps = []
+@pytest.fixture
+def steps(monkeypatch):
+    """The steps of all loops over a range."""
+    seen = []
 
     def counting(*bounds):
         for value in range(*bounds):
-            steps.append(value)
+            seen.append(value)
             yield value
 
     monkeypatch.setattr(redundancy, "range", counting, raising=False)
+    return seen
+
+
+def test_the_sum_of_a_tail_ends_once_its_terms_are_too_small_to_count(steps):
     tail = redundancy.precise_drop(10**6, 1e-9, 4)
     assert tail == pytest.approx(math.comb(10**6, 5) * 1e-45 * (1 - 1e-3 * 5 / 6), rel=1e-6, abs=0)
-    assert len(steps) < 20
+    assert 0 < len(steps) < 20
+
+
+@pytest.mark.parametrize(("outage", "skips"), [(0, 0), (1, 0), (0.5, 50)])
+def test_nothing_is_added_up_where_the_tail_is_nought_or_one(steps, outage, skips):
+    redundancy.precise_drop(50, outage, skips)
+    assert steps == []
+
+
+def test_precise_least_tries_one_replica_more_each_time(monkeypatch):
+    calls = []
+    monkeypatch.setattr(redundancy, "precise_drop", recorder(calls, [0.0, 1.0, 1.0, 0.0]))
+    assert redundancy.precise_least(6, 0.5, 0.25, 2, 0.0) == 3
+    assert calls == [((6, outage, 2), {}) for outage in (0, 0.5, 0.25, 0.125)]
 
 
 @pytest.mark.parametrize(
