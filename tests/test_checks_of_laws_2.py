@@ -735,9 +735,8 @@ def test_a_block_fits_up_to_the_limits_themselves(options):
         time = sum(costs[start:end]) + lost[device] * options["overhead"]
         size = sum(sizes[start:end])
         for speed, room in product((time - 1, time, time + 1), (size - 1, size, size + 1)):
-            numbers = {"w": costs, "v": (speed,) * 2, "k": lost, "q": sizes, "M": (room,) * 2}
-            numbers["v"] = tuple(speed if j == device else 100 for j in (0, 1))
-            numbers["M"] = tuple(room if j == device else 100 for j in (0, 1))
+            numbers = {"w": costs, "v": [100] * 2, "k": lost, "q": sizes, "M": [100] * 2}
+            numbers["v"][device], numbers["M"][device] = speed, room
             expected = start == end or (time <= speed and (size <= room or not options["memory"]))
             assert says(case.fits(device, start, end), **numbers) == expected
 
@@ -969,7 +968,7 @@ def refutation(monkeypatch, proof, layers, count, **options):
     return {name: values(name, size) for name, size in sizes.items()}
 
 
-def exact_best(numbers, *, memory, overhead, orders=None):
+def exact_best(numbers, *, memory, overhead):
     """The best bottleneck over all cuts, in fractions."""
     given = as_arguments(numbers, memory=memory, overhead=overhead)
     return min(all_bottlenecks(**given), default=math.inf)
