@@ -900,7 +900,8 @@ def test_costs_below_nought_are_outside_the_bound(monkeypatch):
 def test_the_subset_programme_of_the_proof_is_the_library(monkeypatch, layers, count, worst):
     """Without cuts the other side is false, and the negation says what the programme says."""
     monkeypatch.setattr(proofs._Instance, "cuts", lambda self: iter(()))
-    programme = stated(monkeypatch, proofs.subset_programme_is_exact, layers, count, worst=worst)
+    options = {"worst": True} if worst else {}
+    programme = stated(monkeypatch, proofs.subset_programme_is_exact, layers, count, **options)
     join, answers = (all if worst else any), set()
     for numbers in instances(layers, count):
         answer = join(
