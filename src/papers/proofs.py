@@ -52,18 +52,16 @@ class _Instance:
         """Whether the furthest-reach walk is left with layers, over all ways it may run."""
 
         def rest(device: int, start: int) -> z3.BoolRef:
-            if start == self.layers:
-                return z3.BoolVal(False)
             if device == self.devices:
                 return z3.BoolVal(True)
             return z3.Or(
                 *(
                     z3.And(
                         self.fits(device, start, end),
-                        *([z3.Not(self.fits(device, start, end + 1))] if end < self.layers else []),
+                        z3.Not(self.fits(device, start, end + 1)),
                         rest(device + 1, end),
                     )
-                    for end in range(start, self.layers + 1)
+                    for end in range(start, self.layers)
                 )
             )
 

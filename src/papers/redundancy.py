@@ -67,8 +67,8 @@ def precise_drop(stages: int, outage: object, skips: int, *, log: bool = False) 
     with mpmath.workdps(60):
         q, first = mpmath.mpf(outage), skips + 1
         if q in (0, 1) or first > stages:
-            return float(q == 1 and first <= stages)
-        if first < stages * q:  # the shorter end of the sum; nothing cancels at sixty digits
+            total = mpmath.mpf(q == 1 and first <= stages)
+        elif first < stages * q:  # the shorter end of the sum; nothing cancels at sixty digits
             total = 1 - _terms(stages, 1 - q, stages - skips)
         else:
             total = _terms(stages, q, first)
