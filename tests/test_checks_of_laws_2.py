@@ -147,9 +147,9 @@ def test_nothing_is_added_up_where_the_tail_is_nought_or_one(steps, outage, skip
 
 def test_precise_least_tries_one_replica_more_each_time(monkeypatch):
     calls = []
-    monkeypatch.setattr(redundancy, "precise_drop", recorder(calls, [0.0, 1.0, 1.0, 0.0]))
+    monkeypatch.setattr(redundancy, "precise_drop", recorder(calls, [1.0, 0.0, 1.0, 1.0, 0.0]))
     assert redundancy.precise_least(6, 0.5, 0.25, 2, 0.0) == 3
-    assert calls == [((6, outage, 2), {}) for outage in (0, 0.5, 0.25, 0.125)]
+    assert calls == [((6, outage, 2), {}) for outage in (0.5, 0, 0.5, 0.25, 0.125)]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,8 @@ def test_precise_least_tries_one_replica_more_each_time(monkeypatch):
         (2, 0.5, 0.25, 1, 0.25, 3),  # q^2 with q = 1/4 + 3/4 / 2^r at most 1/2, met at r = 2
         (1, 0.5, 0.25, 0, 0.25, math.inf),  # the domains alone drop as much
         (1, 0.5, 0.2, 0, 0.25, math.inf),
+        (1, 1.0, 0.25, 0, 0.25, 1),  # one replica drops no more than the domains do
+        (2, 0.5, 0.0, 2, 0.25, 1),  # all may be skipped
     ],
 )
 def test_precise_least_is_the_first_that_meets_the_target(

@@ -93,11 +93,16 @@ def precise_least(
 ) -> float:
     """Return the least r of drop rate at most `target`, by trying r = 1, 2, ...; inf if none."""
     with mpmath.workdps(60):
-        down = mpmath.mpf(domain_outage)
-        if precise_drop(stages, down, skips) >= target:
+        down, all_dead = mpmath.mpf(domain_outage), 1 - mpmath.mpf(availability)
+
+        def too_few(replicas: int) -> bool:
+            outage = down + (1 - down) * all_dead**replicas
+            return precise_drop(stages, outage, skips) > target
+
+        if too_few(1) and precise_drop(stages, down, skips) >= target:
             return math.inf
-        replicas, all_dead = 1, 1 - mpmath.mpf(availability)
-        while precise_drop(stages, down + (1 - down) * all_dead**replicas, skips) > target:
+        replicas = 1
+        while too_few(replicas):
             replicas += 1
     return float(replicas)
 
