@@ -57,6 +57,15 @@ def test_means_that_exist_wrongly_are_counted(monkeypatch, module, count, law, v
     assert getattr(module, count)() == points
 
 
+def test_the_tails_tried_are_those_that_the_claim_names(monkeypatch):
+    tails = []
+    monkeypatch.setattr(
+        stragglers, "pareto_round_time", lambda *_, tail: (tails.append(tail), math.inf)[1]
+    )
+    stragglers._deviating_paretos()
+    assert dict.fromkeys(tails) == dict.fromkeys([1 / 3, 1, 3 / 2, 7])
+
+
 def test_errors_of_both_moments_add_up(monkeypatch):
     for law in ("exponential_round_time", "exponential_round_variance"):
         scale(monkeypatch, stragglers, law, 2)

@@ -186,6 +186,13 @@ def test_gradient_and_hessian_of_the_programme():
     np.testing.assert_allclose(hessian.ravel(), bends, rtol=1e-12)
 
 
+@pytest.mark.parametrize("moved", [2.0, 2.5, 100.0])
+def test_the_floor_is_infinite_where_the_iteration_is_unstable(moved):
+    programme = _Programme(np.array([[1.0], [0.5]]), np.ones((2, 1)), 1.0)
+    assert math.isfinite(programme.floor(np.array([1.99])))
+    assert programme.floor(np.array([moved])) == math.inf
+
+
 # --- simulation -----------------------------------------------------------------------------
 
 

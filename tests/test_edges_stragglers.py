@@ -268,6 +268,53 @@ def test_at_the_border_of_a_mean_nine_digits_are_right_until_it_is_refused():
         time(1.00003)
 
 
+def broken_power(before, after, log_rest):
+    """Times whose tail has one index up to a chance exp(-log_rest) to last longer, then another."""
+
+    def time(exceeded):
+        depth = -np.log(exceeded)
+        return np.exp(
+            before * np.minimum(depth, log_rest) + after * np.maximum(depth - log_rest, 0)
+        )
+
+    return time
+
+
+def test_the_last_index_of_the_tail_decides():
+    left = math.exp(-0.02 * 684)
+    ours = round_time(broken_power(0.98, 0.5, 684), 1, 1, upper_tail=True)
+    assert close(ours, (1 - left) / 0.02 + left / 0.5, 1e-11)
+
+
+@pytest.mark.parametrize("log_rest", [682.9, 683.9, 685.9, 688.9])
+def test_a_tail_that_may_yet_become_light_has_no_known_mean(log_rest):
+    """Its index falls from 1.02 to 1.01, somewhere in the last units that a double holds."""
+    with pytest.raises(ValueError, match="too much of it lies beyond"):
+        round_time(broken_power(1.02, 1.01, log_rest), 1, 1, upper_tail=True)
+    assert round_time(broken_power(1.02, 1.01, 600), 1, 1, upper_tail=True) == math.inf
+
+
+@pytest.mark.parametrize("never", [0.3, 0.01, 1e-6, 1e-14])
+@pytest.mark.parametrize(("workers", "quorum"), [(1, 1), (2, 1), (5, 3), (2**53, 2**53)])
+def test_where_a_worker_may_never_finish_the_mean_is_infinite(never, workers, quorum):
+    def ppf(probability):
+        return np.where(probability < 1 - never, 1.0, np.inf)
+
+    assert round_time(ppf, workers, quorum) == math.inf
+
+    def isf(exceeded):
+        return np.where(exceeded > never, 1.0, np.inf)
+
+    assert round_time(isf, workers, quorum, upper_tail=True) == math.inf
+
+
+def test_times_that_overflow_are_not_infinite():
+    """The square root of the overflowing square; the least of two workers has a mean of 2.5."""
+    tail = 5 / 6
+    ours = round_time(lambda exceeded: np.sqrt(exceeded ** (-2 / tail)), 2, 1, upper_tail=True)
+    assert close(ours, float(pareto_round_time(2, 1, tail=tail)), 1e-11)
+
+
 @pytest.mark.parametrize("law", [stats.lognorm(25), stats.lognorm(27)])
 def test_a_tail_beyond_double_precision_is_refused_with_its_last_time(law):
     message = "quantile must have a tail whose mean double precision can hold, but too much of it "

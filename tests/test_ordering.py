@@ -1,6 +1,7 @@
 """decentral.ordering against full enumeration of the orders."""
 
 import math
+import re
 from fractions import Fraction
 from itertools import permutations
 
@@ -261,6 +262,15 @@ def test_progress_is_shown_if_asked_for(capsys):
     loud = best_order(costs, speeds, progress=True)
     assert "target" in capsys.readouterr().err
     np.testing.assert_array_equal(quiet.order, loud.order)
+
+
+def test_progress_is_shown_where_no_device_may_stay_empty(capsys):
+    """Here the best order leaves the slow device empty, so that greater targets are tried."""
+    costs, speeds = [4, 2, 1, 3, 5, 2], [5, 0.1, 4, 0.3]
+    free = best_order(costs, speeds).partition.bottleneck
+    best_order(costs, speeds, nonempty=True, progress=True)
+    targets = re.findall(r"target ([\d.]+)", capsys.readouterr().err)
+    assert max(map(float, targets)) > free
 
 
 @pytest.mark.parametrize("search", [best_order, worst_order, swap_search])

@@ -24,42 +24,42 @@ def stages(value: object) -> Ints:
     return integers("stages", value, least=1, most=MOST_STAGES)
 
 
-def outage(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats) -> Floats:
+def outage(availability: Floats, replicas: Floats | Ints | int, domain_outage: Floats) -> Floats:
     """Return the probability that a stage's domain is down, or else all its replicas."""
     with np.errstate(divide="ignore"):
         all_dead = np.where(
             availability < 0.5,  # there 1 - a is rounded, and its error would grow with r
-            np.exp(np.asarray(replicas) * np.log1p(-availability)),
-            (1 - availability) ** np.asarray(replicas, dtype=float),
+            np.exp(replicas * np.log1p(-availability)),
+            (1 - availability) ** replicas,
         )
     return np.asarray(domain_outage + (1 - domain_outage) * all_dead)
 
 
-def alive(availability: Floats, replicas: npt.ArrayLike, domain_outage: Floats) -> Floats:
+def alive(availability: Floats, replicas: Floats | Ints | int, domain_outage: Floats) -> Floats:
     """Return the complement of the outage, precise where a replica is hardly ever live."""
     with np.errstate(divide="ignore"):
-        some = -np.expm1(np.asarray(replicas) * np.log1p(-availability))
+        some = -np.expm1(replicas * np.log1p(-availability))
     return np.asarray((1 - domain_outage) * some)
 
 
 def tail(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
-    """Return P(D > s) for binomial D; the arrays have one shape."""
-    upper = np.minimum(threshold, trials - 1)
-    beyond = _smaller(betainc, betaincc, upper + 1, trials - upper, probability)
+    """Return P(D > s) for binomial D; the arrays have one shape.
+
+    Where s reaches the number of trials, SciPy's functions are NaN, and are not used.
+    """
+    beyond = _smaller(betainc, betaincc, threshold + 1, trials - threshold, probability)
     return np.where(threshold >= trials, 0.0, beyond)
 
 
 def body(trials: Ints, probability: Floats, threshold: Ints) -> Floats:
     """Return P(D <= s)."""
-    upper = np.minimum(threshold, trials - 1)
-    inside = _smaller(betaincc, betainc, upper + 1, trials - upper, probability)
+    inside = _smaller(betaincc, betainc, threshold + 1, trials - threshold, probability)
     return np.where(threshold >= trials, 1.0, inside)
 
 
 def body_upright(trials: Ints, complement: Floats, threshold: Ints) -> Floats:
     """Return P(D <= s) from the complement of the probability."""
-    upper = np.minimum(threshold, trials - 1)
-    inside = _smaller(betainc, betaincc, trials - upper, upper + 1, complement)
+    inside = _smaller(betainc, betaincc, trials - threshold, threshold + 1, complement)
     return np.where(threshold >= trials, 1.0, inside)
 
 

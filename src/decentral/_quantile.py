@@ -25,6 +25,8 @@ _SAME_INDEX = 1e-9
 _DEEP = 60.0
 _RTOL, _ROUGH = 1e-13, 1e-2
 _DOUBT = 1e-9
+# Infinite times that follow upon lesser ones than this have not overflowed, even if squared.
+_HUGE = 1e150
 
 _BELOW_ONE = float(np.nextafter(1, 0))
 
@@ -49,8 +51,10 @@ def mean(
         return np.stack([weights * _times(quantile, x, upper_tail), weights])
 
     mode = math.log(first / (rest + 1))
-    end = _last_finite(quantile, mode, upper_tail)
+    end = _last_finite(quantile, upper_tail)
     tail = _times(quantile, end - np.arange(_TAIL, -1.0, -1.0), upper_tail)
+    if end < (_LAST if upper_tail else _LAST_BELOW) and tail[-1] < _HUGE:
+        return math.inf  # for some workers never finish
     indices = _indices(tail)
     even = np.ptp(indices) <= _EVEN * (1 + indices.max())
     room = rest + 1 - (indices.mean() if even else indices[-1])
@@ -84,15 +88,12 @@ def _doubt(time: float, upper_tail: bool) -> ValueError:
     )
 
 
-def _last_finite(
-    quantile: Callable[[Floats], npt.ArrayLike], mode: float, upper_tail: bool
-) -> float:
-    """Return where the integral ends: earlier, if times there exceed what a double holds."""
-    low, high = mode, _LAST if upper_tail else _LAST_BELOW
-    low = min(low, high - 1)
+def _last_finite(quantile: Callable[[Floats], npt.ArrayLike], upper_tail: bool) -> float:
+    """Return where the integral ends: earlier, if times there are infinite in a double."""
+    low, high = -_LAST, _LAST if upper_tail else _LAST_BELOW
     if math.isfinite(_raw_times(quantile, np.array([high]), upper_tail)[0]):
         return high
-    for _ in range(50):
+    for _ in range(60):
         middle = (low + high) / 2
         if math.isfinite(_raw_times(quantile, np.array([middle]), upper_tail)[0]):
             low = middle

@@ -196,7 +196,8 @@ def round_time(
     ----------
     quantile : callable
         Q, which takes an array of shape (m,) of probabilities inside (0, 1) and returns the
-        times, finite and not negative, that are not exceeded with these probabilities.
+        times, not negative, that are not exceeded with these probabilities; they are
+        infinite where a worker never finishes.
     workers : array_like of int
         n, at least 1.
     quorum : array_like of int
@@ -209,9 +210,10 @@ def round_time(
     Returns
     -------
     ndarray, of the common shape of `workers` and `quorum`
-        In units of the quantile; a NumPy float if both are scalars. Infinite where the mean
-        does not exist, judged by the index of the tail of Q at the last probability that
-        double precision can hold (beyond, the index is taken to be constant). For smooth Q
+        In units of the quantile; a NumPy float if both are scalars. Infinite where some
+        workers never finish, and where the mean does not exist otherwise, judged by the index
+        of the tail of Q at the last probability that double precision can hold (beyond, the
+        index is taken to be constant). For smooth Q
         and up to a million workers the relative error is below 1e-11, close to the border
         where the mean ceases to exist below 1e-9; without `upper_tail` below 1e-10, and that
         for light tails. A jump of Q adds about 1e-13.
