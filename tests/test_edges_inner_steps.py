@@ -80,6 +80,12 @@ def test_communication_of_any_cost_has_an_answer_or_is_refused():
         best_inner_steps(1, 0.2, 1e308)
 
 
+def test_a_fleet_is_a_list_of_workers():
+    message = "inner_steps must have one entry for each worker, got a single number"
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        step_weights(5)
+
+
 # --- fleets together ------------------------------------------------------------------------
 
 TWO_FLEETS = [[1, 8], [2, 4]]

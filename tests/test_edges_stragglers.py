@@ -13,6 +13,7 @@ from decentral import InfeasibleError, _quadrature, order_statistics
 from decentral.sampling import (
     hajek,
     horvitz_thompson,
+    joint_inclusion_probabilities,
     mean_squared_error,
     plain_mean,
     selection_bias,
@@ -245,6 +246,12 @@ def test_every_estimator_takes_tables_of_fleets(name):
     for i, error in enumerate(errors):
         alone = mean_squared_error(name, rates[i], i + 1, optima[i], noise=noise[i])
         assert error == pytest.approx(alone, rel=1e-14)
+
+
+def test_pairs_that_would_take_gigabytes_are_refused_though_they_take_no_minutes():
+    assert joint_inclusion_probabilities(np.ones(100), 2).shape == (100, 100)
+    with pytest.raises(ValueError, match="400 workers of these rates with a quorum of 2 do"):
+        joint_inclusion_probabilities(np.ones(400), 2)
 
 
 # --- round times of any law -----------------------------------------------------------------

@@ -277,3 +277,54 @@ def test_progress_is_shown_where_no_device_may_stay_empty(capsys):
 def test_progress_is_silent_unless_asked_for(search, capsys):
     search([3, 1, 2], [2, 1, 3])
     assert capsys.readouterr() == ("", "")
+
+
+# --- the heuristic, and ties -----------------------------------------------------------------
+
+
+def test_by_default_the_heuristic_starts_three_times_from_seed_nought(capsys):
+    problem = [5, 3, 3, 1, 1, 1, 2, 7, 6], [8, 5, 5, 8, 6, 6]
+    found = swap_search(*problem, progress=True).order.tolist()
+    assert re.search(r"^\rrestarts: .*\| 0/3 \[", capsys.readouterr().err)
+    assert found == swap_search(*problem, restarts=3, seed=0).order.tolist()
+    assert found != swap_search(*problem, restarts=3, seed=1).order.tolist()
+
+
+def test_the_heuristic_returns_the_best_of_its_restarts():
+    """The first ends at 2.125 with an order that sorts before that of the second."""
+    costs, speeds = [5, 3, 3, 6, 5, 5, 3, 7, 4, 3], [8, 3, 2, 6, 5]
+    assert swap_search(costs, speeds, restarts=1).partition.bottleneck == 2.125
+    assert swap_search(costs, speeds).partition.bottleneck == 2
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_heuristic_does_not_depend_on_the_unit_of_costs(unit):
+    costs, speeds = np.array([5, 3, 3, 6, 5, 5, 3, 7, 4, 3]), [8, 3, 2, 6, 5]
+    found = swap_search(costs * unit, speeds)
+    np.testing.assert_array_equal(found.order, swap_search(costs, speeds).order)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_heuristic_finds_its_way_to_an_order_that_fits(seed):
+    """From three of these starts no single exchange leads to one."""
+    memory, capacity = [8, 1, 7, 4, 4, 4, 7, 2], [10, 12, 7, 11, 3]
+    options = {"memory": memory, "capacity": capacity, "restarts": 1, "seed": seed}
+    assert swap_search([1] * 8, [6, 3, 1, 3, 3], **options).partition.bottleneck < math.inf
+
+
+def test_an_order_that_does_not_exist_says_what_is_missing():
+    with pytest.raises(InfeasibleError) as caught:
+        best_order([1, 1], [1, 1], memory=[1, 5], capacity=[2, 2])
+    assert (caught.value.layer, caught.value.device, caught.value.shortfall) == (1, 0, 3)
+
+
+@pytest.mark.parametrize(("kind", "sign"), [("fast-first", -1), ("slow-first", 1)])
+def test_equal_speeds_stay_in_their_order(kind, sign):
+    speeds = np.random.default_rng(0).integers(1, 4, 500)
+    stable = sorted(range(500), key=lambda device: sign * speeds[device])
+    np.testing.assert_array_equal(sort_order(speeds, kind), stable)
+
+
+def test_what_a_fast_device_could_do_in_the_time_of_a_slow_one_may_overflow():
+    problem = {"costs": [1e300] * 3, "memory": [1] * 3, "capacity": [3, 1]}
+    assert best_order(**problem, speeds=[1, 1e10]).partition.bottleneck == 2e300

@@ -297,6 +297,42 @@ def test_overheads_of_a_long_pipeline():
     assert bottleneck([0] * devices, ones, **options) == devices
 
 
+@pytest.mark.parametrize(
+    ("problem", "message", "where"),
+    [
+        (
+            {"speeds": [1, 1], "memory": [1, 1, 1, 1], "capacity": [2, 1]},
+            "layer 3 does not fit once every device is filled in order: device 1 would need 1 more "
+            "capacity to hold all layers from 2 on",
+            (3, 1, 1),
+        ),
+        (
+            {"speeds": [1], "memory": [1, 1], "capacity": [1]},
+            "layer 1 does not fit once every device is filled in order: device 0 would need 1 more "
+            "capacity to hold all layers from 0 on",
+            (1, 0, 1),
+        ),
+        (
+            {"speeds": [1, 1, 1], "memory": [1, 1], "capacity": [1, 1, 1], "nonempty": True},
+            "nonempty asks for a layer on each of the devices, but there are 3 of them and the "
+            "number of layers is 2",
+            (None, 2, 1),
+        ),
+        (
+            {"speeds": [1, 1], "memory": [1, 1, 3], "capacity": [5, 0], "nonempty": True},
+            "nonempty asks for a layer on device 1, but its capacity is 3 short of the least it "
+            "would have to take",
+            (None, 1, 3),
+        ),
+    ],
+)
+def test_what_is_said_where_there_is_no_partition(problem, message, where):
+    with pytest.raises(InfeasibleError) as caught:
+        partition([1] * len(problem["memory"]), **problem)
+    error = caught.value
+    assert (str(error), error.layer, error.device, error.shortfall) == (message, *where)
+
+
 # --- other splits ---------------------------------------------------------------------------
 
 

@@ -233,8 +233,7 @@ def sweep(chain: Chain, target: float) -> tuple[Probe, list[npt.NDArray[np.intp]
         nearest = before[np.searchsorted(before, candidates) - 1]
         times = (starts[candidates] - starts[nearest]) / speed + extra
         if held is not None:
-            roomy = np.array(held[candidates] - held[nearest] <= chain.room[device], dtype=bool)
-            times[~roomy] = math.nan
+            times[held[candidates] - held[nearest] > chain.room[device]] = math.nan
         bid = min(bid, float(times[times > target].min(initial=math.inf)))
         after = candidates[times <= target]
         if not after.size:

@@ -105,8 +105,7 @@ class Reach:
         times += self.overhead[kind]
         forbidden = nearest < 0
         if self.held is not None:
-            excess = self.held[end] - self.held[start] > self.rooms[kind]
-            forbidden |= np.array(excess, dtype=bool)
+            forbidden |= self.held[end] - self.held[start] > self.rooms[kind]
         times[forbidden] = math.nan
         return times
 

@@ -391,7 +391,7 @@ class _Search:
         self.chain = chain
         self.pool = Pool.build(chain, most)
         self.steps, self.reach = self.pool.steps(), Reach(self.pool)
-        self.progress = flag("progress", progress)
+        self.progress = progress
 
     def probe(self, target: float, *, worst: bool = False) -> Sweep:
         steps = _watched(self.steps, self.progress, f"target {target:g}")
