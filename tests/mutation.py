@@ -3,9 +3,9 @@
 ``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
 stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` tries one mutant
 in five, drawn by lot, from the start. ``... retry decentral TEST_FILE ...`` tries some tests, new
-ones say, on what survived or gave no verdict. ``... report`` writes the result, with the
-explanations of ``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it is
-needed, since only the environment of ``make mutation`` has it.
+ones say, on what survived, gave no verdict or was not tried. ``... report`` writes the result, with
+the explanations of ``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it
+is needed, since only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).parents[1]
 COPIES = ROOT / "_mutation"
@@ -32,8 +33,11 @@ COPIED = ["src", "tests", "book", "notebooks", "template", "benchmarks"]
 COPIED += ["_toc.yml", "_config.yml", "README.md", "requirements.txt", "pyproject.toml", "LICENSE"]
 # Exit codes of mutmut: no test failed; no test came by.
 SURVIVED = (0, 33)
+# Seconds that a mutant may take when it is tried again.
+AMPLE = 100
 # The process of the tests broke down or was killed, which says nothing of the tests.
 BROKEN = (-signal.SIGSEGV, -signal.SIGKILL)
+UNDECIDED = (None, *SURVIVED, *BROKEN)
 # Survivors that no test can tell from the original, and why.
 EXPLAINED = ROOT / "tests" / "survivors.toml"
 UNEXPLAINED = "not explained"
@@ -150,37 +154,64 @@ def drawn(name: str, share: int) -> list[str]:
 
 
 def retry(name: str, tests: list[str]) -> int:
-    """Try some tests on what they might still kill of one part, and remember the verdicts."""
-    folder = prepare(name) / "mutants"
-    shutil.copytree(ROOT / "tests", folder / "tests", dirs_exist_ok=True)
-    os.chdir(folder)
+    """Try some tests on what they might still kill of one part, and remember what they do."""
+    from mutmut.__main__ import create_mutants
+
+    os.chdir(prepare(name))
+    create_mutants(max_children=1)  # of what has changed
+    shutil.copytree("tests", "mutants/tests", dirs_exist_ok=True)
+    os.chdir("mutants")
     sys.path[:0] = ["src", "tests"]
-    if outcome("", tests, name):
-        raise SystemExit("the tests fail without a mutant")
-    alive = 0
-    for path in sorted(Path("src", name).glob("*.meta")):
-        known = json.loads(path.read_text("utf-8"))
-        codes = known["exit_code_by_key"]
-        for mutant in [x for x, code in codes.items() if code in SURVIVED + BROKEN]:
-            codes[mutant] = outcome(mutant, tests, name)
-            alive += codes[mutant] == 0
-        path.write_text(json.dumps(known), "utf-8")
-    print(f"{alive} are alive")
+    files = {mutant: file for file, mutant, code in found(name) if code in UNDECIDED}
+    forked = Forked(list(files), lambda mutant, code: record(name, files[mutant], mutant, code))
+    pytest.main([*RUNS[name]["options"], "-q", *tests], plugins=[forked])
     return 0
 
 
-def outcome(mutant: str, tests: list[str], name: str) -> int:
-    """Run tests with a mutant switched on, in a process forked from this one."""
-    process = os.fork()
-    if process == 0:
+def record(name: str, file: str, mutant: str, code: int) -> None:
+    """Remember that a mutant is killed, at once, since there may be an interruption."""
+    if code:
+        path = COPIES / name / "mutants" / "src" / name / f"{file}.meta"
+        known = json.loads(path.read_text("utf-8"))
+        known["exit_code_by_key"][mutant] = code
+        path.write_text(json.dumps(known), "utf-8")
+
+
+class Forked:
+    """Pytest plugin: run what has been collected once for each mutant, in forked processes."""
+
+    def __init__(self, mutants: list[str], record: Callable[[str, int], None]) -> None:
+        self.mutants, self.record = mutants, record
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Take the place of pytest's loop."""
+        if os.waitstatus_to_exitcode(os.waitpid(self.start("", session), 0)[1]):
+            raise pytest.UsageError("the tests fail without a mutant")
+        waiting, running = list(reversed(self.mutants)), {}
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                mutant = waiting.pop()
+                running[self.start(mutant, session)] = mutant
+            process, status = os.wait()
+            self.record(running.pop(process), os.waitstatus_to_exitcode(status))
+        return True
+
+    def start(self, mutant: str, session: pytest.Session) -> int:
+        """Run the tests with a mutant switched on, up to the first failure, in another process."""
+        process = os.fork()
+        if process:
+            return process
         os.environ["MUTANT_UNDER_TEST"] = mutant
-        signal.alarm(100)  # which kills it
+        signal.alarm(AMPLE)  # which kills it
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        os._exit(int(pytest.main(["-qx", "--tb=no", *RUNS[name]["options"], *tests])))
-    _, status = os.waitpid(process, 0)
-    return os.waitstatus_to_exitcode(status)
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            if any(
+                report.failed for report in runtestprotocol(item, log=False, nextitem=following)
+            ):
+                os._exit(1)
+        os._exit(0)
 
 
 def found(name: str) -> Iterator[tuple[str, str, int | None]]:
