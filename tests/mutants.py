@@ -61,10 +61,10 @@ MUTANTS = [
     ("ordering.py", "interval.failure(bid,", "interval.failure(1.01 * bid,"),
     ("ordering.py", "fast_first[1::2][::-1]", "fast_first[1::2]"),
     ("_binomial.py", "(1 - availability) **", "(1 - 1.01 * availability) **"),
-    ("_binomial.py", "np.exp(np.asarray(replicas)", "np.exp(1.01 * np.asarray(replicas)"),
+    ("_binomial.py", "np.exp(replicas", "np.exp(1.01 * replicas"),
     ("_binomial.py", "(1 - domain_outage) * all_dead", "(1 - 1.01 * domain_outage) * all_dead"),
     ("_binomial.py", "(1 - domain_outage) * some", "(1 - 1.01 * domain_outage) * some"),
-    ("_binomial.py", "-np.expm1(np.asarray(replicas)", "-np.expm1(1.01 * np.asarray(replicas)"),
+    ("_binomial.py", "-np.expm1(replicas", "-np.expm1(1.01 * replicas"),
     ("_binomial.py", "value: Floats = law(a, b, x)", "value: Floats = law(a, b, 0.99 * x)"),
     ("_binomial.py", "1 - rest(a, b, x)", "1 - rest(a, b, 0.99 * x)"),
     (

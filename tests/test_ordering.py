@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from fractions import Fraction
 from itertools import permutations
 
@@ -328,3 +329,20 @@ def test_equal_speeds_stay_in_their_order(kind, sign):
 def test_what_a_fast_device_could_do_in_the_time_of_a_slow_one_may_overflow():
     problem = {"costs": [1e300] * 3, "memory": [1] * 3, "capacity": [3, 1]}
     assert best_order(**problem, speeds=[1, 1e10]).partition.bottleneck == 2e300
+
+
+def test_an_order_is_not_to_be_written_to():
+    with pytest.raises(ValueError, match="read-only"):
+        best_order([1, 2, 3], [1, 2]).order[0] = 0
+
+
+def test_the_bar_is_gone_in_the_end(capsys):
+    best_order([1.0, 3, 2, 5, 1], [1.0, 2, 3], progress=True)
+    assert capsys.readouterr().err.rsplit("\r", 2)[1].strip() == ""
+
+
+def test_progress_without_its_package_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(ImportError) as caught:
+        best_order([1.0, 3, 2, 5, 1], [1.0, 2, 3], progress=True)
+    assert str(caught.value) == "progress=True needs the package tqdm: pip install tqdm"
