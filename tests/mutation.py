@@ -301,7 +301,7 @@ def report(target: Path) -> int:
     lines = [
         "# Which changes of the code no test notices",
         "",
-        "Made by `tests/mutation.py report` from a run of `make mutation` with mutmut "
+        "Made by `tests/mutation.py report` from runs and retries with mutmut "
         f"{version('mutmut')}. A mutant is",
         "one small change: another operator, a number one larger, an argument left out, a text in",
         "capitals. The survivors are listed below, each with the reason why no test can tell it",

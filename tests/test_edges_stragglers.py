@@ -293,7 +293,7 @@ def test_the_last_index_of_the_tail_decides():
     assert close(ours, (1 - left) / 0.02 + left / 0.5, 1e-11)
 
 
-@pytest.mark.parametrize("log_rest", [682.9, 683.9, 685.9, 688.9])
+@pytest.mark.parametrize("log_rest", [682.9, 683.9, 685.9, 688.9, 689.0])
 def test_a_tail_that_may_yet_become_light_has_no_known_mean(log_rest):
     """Its index falls from 1.02 to 1.01, somewhere in the last units that a double holds."""
     with pytest.raises(ValueError, match="too much of it lies beyond"):
@@ -313,6 +313,13 @@ def test_where_a_worker_may_never_finish_the_mean_is_infinite(never, workers, qu
         return np.where(exceeded > never, 1.0, np.inf)
 
     assert round_time(isf, workers, quorum, upper_tail=True) == math.inf
+
+
+def test_even_if_it_hardly_ever_happens():
+    law = broken_power(0.1, 0.2, 50)
+    dying = round_time(lambda p: np.where(p > 1e-100, law(p), np.inf), 3, 2, upper_tail=True)
+    assert dying == math.inf
+    assert round_time(law, 3, 2, upper_tail=True) < math.inf
 
 
 def test_times_that_overflow_are_not_infinite():
