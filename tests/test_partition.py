@@ -333,6 +333,11 @@ def test_what_is_said_where_there_is_no_partition(problem, message, where):
     assert (str(error), error.layer, error.device, error.shortfall) == (message, *where)
 
 
+def test_a_device_of_infinite_capacity_holds_all():
+    found = partition([1, 1, 1], [1, 1], memory=[1, 2, 3], capacity=[math.inf, 0])
+    assert found.counts.tolist() == [3, 0]
+
+
 # --- other splits ---------------------------------------------------------------------------
 
 
