@@ -66,7 +66,8 @@ RUNS = {
     "papers": {
         "tests": [
             "test_papers", "test_claims", "test_notation", "test_library", "test_pages",
-            "test_build", "test_small_site", "mutation_pages",
+            "test_build", "test_small_site", "test_builder", "test_checks_of_laws_1",
+            "test_checks_of_laws_2", "test_helpers_of_pages", "mutation_pages",
         ],
         # What looks at the finished site, at the installation, or at another process.
         "left_out": [

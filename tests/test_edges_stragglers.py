@@ -322,10 +322,15 @@ def test_even_if_it_hardly_ever_happens():
     assert round_time(law, 3, 2, upper_tail=True) < math.inf
 
 
-def test_times_that_overflow_are_not_infinite():
-    """The square root of the overflowing square; the least of two workers has a mean of 2.5."""
+@pytest.mark.parametrize("power", [1, 2, 4, 8])
+def test_times_that_overflow_are_not_infinite(power):
+    """The root of an overflowing power; the least of two workers has a mean of 2.5."""
     tail = 5 / 6
-    ours = round_time(lambda exceeded: np.sqrt(exceeded ** (-2 / tail)), 2, 1, upper_tail=True)
+
+    def time(exceeded):
+        return (exceeded ** (-power / tail)) ** (1 / power)
+
+    ours = round_time(time, 2, 1, upper_tail=True)
     assert close(ours, float(pareto_round_time(2, 1, tail=tail)), 1e-11)
 
 

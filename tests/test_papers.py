@@ -105,24 +105,6 @@ def test_number(value, spec, error, text):
     assert number(value, spec, error=error) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "spec", "error", "message"),
-    [
-        (math.nan, ".2f", 0, "finite"),
-        (math.inf, ".2f", 0, "finite"),
-        (0.001, ".2f", 0, "would print as 0.00"),
-        (-1e-9, ".1%", 0, "would print as -0.0%"),
-        (2.3729, ".3f", 0.005, "finer than the error"),
-        (0.01372, ".2%", 0.001, "finer than the error"),
-        (1.5, "d", 0, "whole"),
-        (1.5, ".3g", 0, "spec must end in"),
-    ],
-)
-def test_number_refuses(value, spec, error, message):
-    with pytest.raises(ValueError, match=message):
-        number(value, spec, error=error)
-
-
 # --- figures --------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ _SAME_INDEX = 1e-9
 _DEEP = 60.0
 _RTOL, _ROUGH = 1e-13, 1e-2
 _DOUBT = 1e-9
-# Infinite times that follow upon lesser ones than this have not overflowed, even if squared.
+# Infinite times that follow upon lesser ones than this are no overflow that a law may hide.
 _HUGE = 1e150
 
 _BELOW_ONE = float(np.nextafter(1, 0))
@@ -53,8 +53,8 @@ def mean(
     mode = math.log(first / (rest + 1))
     end = _last_finite(quantile, upper_tail)
     tail = _times(quantile, end - np.arange(_TAIL, -1.0, -1.0), upper_tail)
-    if end < (_LAST if upper_tail else _LAST_BELOW) and tail[-1] < _HUGE:
-        return math.inf  # for some workers never finish
+    if tail[-1] < _HUGE and _never(quantile, end, upper_tail):
+        return math.inf
     indices = _indices(tail)
     even = np.ptp(indices) <= _EVEN * (1 + indices.max())
     room = rest + 1 - (indices.mean() if even else indices[-1])
@@ -102,6 +102,19 @@ def _last_finite(quantile: Callable[[Floats], npt.ArrayLike], upper_tail: bool) 
     return low
 
 
+def _never(quantile: Callable[[Floats], npt.ArrayLike], end: float, upper_tail: bool) -> bool:
+    """Return whether the times beyond the end are infinite without an overflow."""
+    last = _LAST if upper_tail else _LAST_BELOW
+    if end == last:
+        return False
+    try:
+        with np.errstate(over="raise"):
+            quantile(_probability(np.array([last]), upper_tail))
+    except FloatingPointError:
+        return False
+    return True
+
+
 def _log_ratio(value: Floats, base: int, difference: Floats) -> Floats:
     """Return ln(value/base), where the difference of the two is known more precisely."""
     share = difference / base
@@ -123,11 +136,16 @@ def _edges(
     return np.array([*below[::-1], mode, *above, last])
 
 
+def _probability(x: Floats, upper_tail: bool) -> Floats:
+    """Return what the quantile takes, at u = 1/(1 + exp(-x)) or at 1 - u."""
+    return np.asarray(np.minimum(expit(-x if upper_tail else x), _BELOW_ONE))
+
+
 def _raw_times(quantile: Callable[[Floats], npt.ArrayLike], x: Floats, upper_tail: bool) -> Floats:
     """Return the quantiles at u = 1/(1 + exp(-x)), which may be infinite."""
-    probability = np.minimum(expit(-x if upper_tail else x), _BELOW_ONE)
     with np.errstate(over="ignore"):
-        times = reals("quantile(probabilities)", quantile(probability), infinite=True)
+        times = quantile(_probability(x, upper_tail))
+    times = reals("quantile(probabilities)", times, infinite=True)
     if times.shape != x.shape:
         raise ValueError(
             f"quantile must return one time for each probability, got shape {times.shape} for "
