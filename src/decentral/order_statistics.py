@@ -209,7 +209,7 @@ def round_time(
 
     Returns
     -------
-    ndarray, of the common shape of `workers` and `quorum`
+    ndarray, of the common shape of the two counts
         In units of the quantile; a NumPy float if both are scalars. Infinite where some
         workers never finish, and where the mean does not exist otherwise, judged by the index
         of the tail of Q at the last probability that double precision can hold (beyond, the

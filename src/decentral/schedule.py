@@ -27,7 +27,7 @@ def makespan(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:
 
     Returns
     -------
-    ndarray, shape of `microbatches`
+    ndarray, of the shape of the microbatches
         In the unit of the stage times; a NumPy float for one M.
 
     Raises
@@ -81,7 +81,7 @@ def bubble_fraction(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> 
 
     Returns
     -------
-    ndarray, shape of `microbatches`
+    ndarray, of the shape of the microbatches
         Between 0 and 1.
 
     Raises
