@@ -3,9 +3,9 @@
 ``python tests/mutation.py run decentral`` and ``... run papers`` take hours; what they have found
 stays in ``_mutation``, and a second run goes on from there. ``... run papers 5`` tries one mutant
 in five, drawn by lot, from the start. ``... retry decentral TEST_FILE ...`` tries some tests, new
-ones say, on what survived, gave no verdict or was not tried. ``... report`` writes the result, with
-the explanations of ``survivors.toml``, into ``benchmarks/mutation.md``. mutmut is imported where it
-is needed, since only the environment of ``make mutation`` has it.
+ones say, on what survived without an explanation, gave no verdict or was not tried. ``... report``
+writes the result, with the explanations of ``survivors.toml``, into ``benchmarks/mutation.md``.
+mutmut is imported where it is needed, since only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations
@@ -155,23 +155,32 @@ def drawn(name: str, share: int) -> list[str]:
 
 
 def retry(name: str, tests: list[str]) -> int:
-    """Try some tests on what they might still kill of one part, and remember what they do."""
+    """Try some tests on what they might still kill of one part, and remember what they do.
+
+    A mutant that they leave alive counts as a survivor, even if other tests would kill it.
+    """
     from mutmut.__main__ import create_mutants
 
     os.chdir(prepare(name))
     create_mutants(max_children=1)  # of what has changed
     shutil.copytree("tests", "mutants/tests", dirs_exist_ok=True)
+    why = explanations()
+    files = {
+        mutant: file
+        for file, mutant, code in found(name)
+        if code in UNDECIDED
+        and (code is None or (f"{name}/{file}", *change(name, file, mutant)) not in why)
+    }
     os.chdir("mutants")
     sys.path[:0] = ["src", "tests"]
-    files = {mutant: file for file, mutant, code in found(name) if code in UNDECIDED}
     forked = Forked(list(files), lambda mutant, code: record(name, files[mutant], mutant, code))
     pytest.main([*RUNS[name]["options"], "-q", *tests], plugins=[forked])
     return 0
 
 
 def record(name: str, file: str, mutant: str, code: int) -> None:
-    """Remember that a mutant is killed, at once, since there may be an interruption."""
-    if code:
+    """Remember a verdict at once, since there may be an interruption."""
+    if code not in BROKEN:
         path = COPIES / name / "mutants" / "src" / name / f"{file}.meta"
         known = json.loads(path.read_text("utf-8"))
         known["exit_code_by_key"][mutant] = code

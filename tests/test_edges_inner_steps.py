@@ -11,6 +11,7 @@ from decentral import InfeasibleError, local_sgd
 from decentral.inner_steps import (
     best_inner_steps,
     best_weights,
+    contraction,
     loss_floor,
     matched_outer_step,
     simulate,
@@ -84,6 +85,15 @@ def test_a_fleet_is_a_list_of_workers():
     message = "inner_steps must have one entry for each worker, got a single number"
     with pytest.raises(ValueError, match=f"^{message}$"):
         step_weights(5)
+
+
+def test_the_largest_and_the_smallest_units():
+    for curvature, step in ((1e60, 1e-60), (1e-60, 1e60)):
+        assert contraction(curvature, step, 1) == pytest.approx(1, rel=1e-15)
+    for extreme in (1.0001e60, 0.9999e-60):
+        for curvature, step in ((extreme, 1 / extreme), (1 / extreme, extreme)):
+            with pytest.raises(ValueError, match="must be between 1e-60 and 1e\\+60, but it is"):
+                contraction(curvature, step, 1)
 
 
 # --- fleets together ------------------------------------------------------------------------

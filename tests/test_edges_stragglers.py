@@ -363,6 +363,16 @@ def test_a_quantile_that_is_infinite_before_its_end_is_named():
         round_time(lambda u: np.where(u < 0.5, np.inf, 1.0), 4, 2)
 
 
+def test_panels_are_halved_sixty_times():
+    """Around 0 doubles are so dense that a jump there could be followed a thousand times."""
+    nodes = []
+    total = _quadrature.integrate(
+        lambda x: (nodes.append(x), x > 0)[1], np.array([-1.0, 2.0]), rtol=1e-40, base=0.0
+    )
+    assert float(total) == pytest.approx(2, rel=1e-15)
+    assert len(nodes) == 1 + 61  # the whole, its halves, and sixty times the halves of a half
+
+
 def test_an_integral_over_more_panels_than_are_halved_at_once():
     panels = 3000  # each of which has to be halved: 6000 halves are more than 4096
     total = _quadrature.integrate(

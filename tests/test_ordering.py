@@ -155,6 +155,28 @@ def test_too_many_states_are_refused():
     assert swap_search(np.arange(1, 50), speeds, restarts=1).partition.bottleneck > 0
 
 
+def test_as_many_states_as_are_allowed(monkeypatch):
+    instance = ([1, 2, 3], [1, 2, 3])
+    monkeypatch.setattr("decentral.ordering._MOST_STATES", 8)
+    assert best_order(*instance).partition.bottleneck == 1
+    monkeypatch.setattr("decentral.ordering._MOST_STATES", 7)
+    with pytest.raises(ValueError, match=r"at most 7 states for an exact order, .* give 8;"):
+        best_order(*instance)
+
+
+def test_memory_that_just_fits_where_no_device_may_stay_empty():
+    found = best_order([3, 1, 2], [1, 2, 3], memory=[1, 2, 3], capacity=[3, 1, 2], nonempty=True)
+    assert found.order.tolist() == [1, 2, 0]
+    assert found.partition.stage_times.tolist() == [1.5, 1 / 3, 2]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_target_that_overflows_when_it_is_inverted():
+    """The slow device takes up to 1e300 seconds, in which the fast one could do 1e450."""
+    found = best_order([1e200, 2e200, 1], [1e150, 1e-100])
+    assert found.partition.bottleneck == 3e50
+
+
 @pytest.mark.parametrize(
     ("kind", "order"),
     [

@@ -1,6 +1,7 @@
 """decentral.partition against oracles, hand-worked cases and bad input."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decentral import InfeasibleError
+from decentral import InfeasibleError, _chain
 from decentral.partition import (
     bottleneck,
     equal_split,
@@ -106,6 +107,33 @@ def test_small_chains_against_all_cuts(seed):
 def test_property_equals_dynamic_programme(costs, speeds, nonempty):
     exact = dynamic_programme(costs, speeds, nonempty=nonempty)
     assert bottleneck(costs, speeds, nonempty=nonempty) == exact
+
+
+@pytest.mark.parametrize(
+    ("costs", "speeds"),
+    [
+        (
+            [
+                0.5825534314291531, 9.848070041458634e-17, 1.4080260789092967,
+                2.7632793870983127e-16, 3.201515353024098e-17,
+            ],
+            [0.2926551933308989, 0.7073448066853606],
+        ),
+        (
+            [
+                0.947992806975475, 1.193997157003765e-16, 1.0954328703409972e-16,
+                1.0032499441739735, 2.3611424135987178e-17,
+            ],
+            [0.4858405275726211, 0.514159473129099],
+        ),
+        ([6.03162317877539e-308, 3.413075938431064e-308], [8138760816564951.0, 4605428404316074.0]),
+    ],
+)  # fmt: skip
+def test_the_best_cut_takes_less_than_the_rounded_mean(costs, speeds):
+    """All work over all speed, the bound from below, rounds to more than the best bottleneck."""
+    best, _ = enumerate_cuts(costs, speeds)
+    assert best < math.fsum(costs) / math.fsum(speeds)
+    assert bottleneck(costs, speeds) == best
 
 
 def test_long_chain_uses_the_same_arithmetic():
@@ -338,6 +366,38 @@ def test_a_device_of_infinite_capacity_holds_all():
     assert found.counts.tolist() == [3, 0]
 
 
+def _chains_of_all_kinds():
+    """Sixty chains of each kind: layers alike or not, where memory decides or an overhead does."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        layers, devices = rng.integers(20, 200), rng.integers(2, 9)
+        costs, speeds = rng.uniform(1, 3, layers), rng.uniform(1, 9, devices)
+        lumpy = costs.copy()
+        lumpy[rng.integers(layers)] = 10.0 ** rng.integers(2, 9)
+        room = np.ceil(rng.dirichlet(np.ones(devices)) * layers * rng.uniform(1.5, 3))
+        yield "even", (costs, speeds), {}
+        yield "lumpy", (lumpy, speeds), {}
+        yield "overhead", (costs, speeds), {"overhead": rng.uniform(0, 50, devices)}
+        yield "memory", (costs, speeds**4), {"memory": np.ones(layers), "capacity": room}
+        yield "nonempty", (costs, speeds**4), {"nonempty": True}
+
+
+def test_few_probes_are_enough(monkeypatch):
+    """Where to look does not change the answer, but bisecting all doubles takes 64 probes."""
+    probe, probes = _chain.probe, Counter()
+    for kind, chain, options in _chains_of_all_kinds():
+
+        def counted(*arguments, kind=kind):
+            probes[kind] += 1
+            return probe(*arguments)
+
+        monkeypatch.setattr(_chain, "probe", counted)
+        partition(*chain, **options)
+    most = {"even": 204, "lumpy": 205, "overhead": 489, "memory": 447, "nonempty": 509}
+    assert most.keys() == probes.keys()
+    assert {kind: count for kind, count in probes.items() if count > most[kind]} == {}
+
+
 # --- other splits ---------------------------------------------------------------------------
 
 
@@ -405,9 +465,15 @@ BAD = [
     ({"costs": np.ma.masked_array([1, 2], [0, 1])}, "costs must not be a masked array"),
     ({"costs": [10**400]}, "costs must be finite in double precision"),
     ({"costs": [10**5000]}, "costs must be finite in double precision"),
-    ({"costs": [1e308, 1e308]}, "must give finite stage times"),
+    ({"costs": [np.finfo(np.longdouble).max]}, r"costs must be finite, but costs\[0\] is inf"),
+    (
+        {"costs": [1e308, 1e308]},
+        "^costs, speeds and overhead must give finite stage times, but the costs sum to inf, the "
+        "speeds to 4, and the slowest speed is 1; rescale the units$",
+    ),
     ({"costs": [1], "speeds": [5e-324]}, "must give finite stage times"),
     ({"speeds": [1e308, 1e308]}, "must give finite stage times"),
+    ({"overhead": [1e308, 1e308]}, "must give finite stage times"),
     ({"memory": [1, -1], "capacity": [1, 1]}, r"memory must be non-negative, but memory\[1\]"),
     ({"memory": [1, 1]}, "memory and capacity must be given together, got memory alone"),
     ({"capacity": [1, 1]}, "memory and capacity must be given together, got capacity alone"),

@@ -556,6 +556,7 @@ BAD = [
     (lambda: exponential_round_time(4, 0), "quorum must be positive, but it is 0"),
     (lambda: exponential_round_time(4, np.nan), "quorum must be positive, but it is nan"),
     (lambda: exponential_round_time([4, 4], [4, 5]), "quorum is 5.* there are 4 workers"),
+    (lambda: exponential_round_time([4, 3], [4, 4]), "quorum is 4.* there are 3 workers"),
     (lambda: exponential_round_time(4, 2, shift=-1), "shift must be non-negative, but it is -1"),
     (lambda: exponential_round_time(4, 2, rate=0), "rate must be positive, but it is 0"),
     (lambda: exponential_round_variance(4, 5), "quorum must be at most the number of workers"),

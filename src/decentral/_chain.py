@@ -137,15 +137,14 @@ def _memory(
         return None, [], 1
     sizes = vector("memory", memory, length=layers)
     caps = _ratios(capacity, vector("capacity", capacity, infinite=True, length=devices))
-    if np.all(sizes == np.floor(sizes)) and sizes.sum() < 2**53:  # the common case, in one go
-        parts, held = [(0, 1)], _sequence(np.cumsum(np.append(0, sizes.astype(np.int64))))
-    else:
-        parts, held = _ratios(memory, sizes), ()
+    whole = np.all(sizes == np.floor(sizes)) and sizes.sum() < 2**53  # the common case
+    parts = [] if whole else _ratios(memory, sizes)
     unit = math.lcm(*{d for _, d in parts}, *{d for _, d in caps if d})
-    if not held:
+    if whole:
+        held = _sequence(np.cumsum(np.append(0, sizes.astype(np.int64))))
+        held = [unit * amount for amount in held] if unit > 1 else held
+    else:
         held = list(accumulate((n * (unit // d) for n, d in parts), initial=0))
-    elif unit > 1:
-        held = [unit * amount for amount in held]
     # No capacity matters beyond the whole memory; an infinite one has the denominator 0.
     return held, [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps], unit
 

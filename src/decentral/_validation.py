@@ -73,7 +73,7 @@ def reals(
         raise ValueError(f"{name} must have at least one entry, got shape {array.shape}")
     least, most = array.min(), array.max()  # NaN is both
     if signed:
-        if not (-math.inf < least and most < math.inf):
+        if not least > -math.inf:
             raise _breach(name, array, ~np.isfinite(array), "finite")
     elif not (least > 0 if positive else least >= 0):
         good = array > 0 if positive else array >= 0

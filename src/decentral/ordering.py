@@ -187,7 +187,7 @@ def worst_order(
     """
     flag("progress", progress)
     chain = _chain.build(costs, speeds, overhead=overhead)
-    if _alike(costs, None):
+    if _alike(costs):
         return _result(chain, range(chain.devices))
     return _result(chain, _Search(chain, _MOST_STATES, progress).worst())
 
@@ -291,11 +291,9 @@ def sort_order(speeds: npt.ArrayLike, kind: Kind) -> Ints:
     return orders[choice("kind", kind, tuple(orders))].astype(np.int64)
 
 
-def _alike(costs: npt.ArrayLike, memory: npt.ArrayLike | None) -> bool:
+def _alike(*amounts: npt.ArrayLike | None) -> bool:
     """Whether all layers are alike, so that only the number on each device counts."""
-    if np.ptp(vector("costs", costs)):
-        return False
-    return memory is None or not np.ptp(vector("memory", memory))
+    return all(x is None or np.ptp(x) == 0 for x in amounts)
 
 
 def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
