@@ -297,13 +297,10 @@ class Interval:
         self.stride *= 2
 
     def _halfway(self) -> float:
-        """Split [lower, upper), geometrically where the ends are far apart."""
+        """Split [lower, upper) in halves; the strides have brought its ends near to each other."""
         if self.upper == math.inf:
             return 2 * self.lower
-        if 0 < 4 * self.lower < self.upper:
-            middle = math.sqrt(self.lower) * math.sqrt(self.upper)
-        else:
-            middle = self.lower + (self.upper - self.lower) / 2
+        middle = self.lower + (self.upper - self.lower) / 2
         return middle if middle < self.upper else self.lower
 
 
@@ -329,8 +326,7 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
     while (target := search.aim()) is not None:
         found = probe(chain, target, low, high)
         if found.fits:
-            best = found.ends
-            high = high if chain.nonempty else best
+            best = high = found.ends  # the brackets are not read where `nonempty`
             search.success(found.slowest)
         else:
             low = low if chain.nonempty else found.ends
