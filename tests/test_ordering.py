@@ -173,10 +173,11 @@ def test_memory_that_just_fits_where_no_device_may_stay_empty():
 
 
 def test_a_target_that_overflows_when_it_is_inverted():
-    """The slow device takes 1e300 seconds, in which the fast one could do work of 1e450."""
-    ones = [1, 1]
-    found = best_order([1e200, 2e200], [1e150, 1e-100], memory=ones, capacity=ones)
-    assert found.order.tolist() == [1, 0]
+    """The slow devices take 5e299 seconds and more, where the fast one could do 5e449 of work."""
+    costs, speeds = [1e200, 2e200, 3e200, 4e200, 5e200], [1e150, 1e-100, 2e-100]
+    options = {"memory": [1] * 5, "capacity": [1, 2, 2]}
+    found = best_order(costs, speeds, **options)
+    assert found.partition.bottleneck == min(_all_orders(costs, speeds, options))
 
 
 @pytest.mark.parametrize(
@@ -280,11 +281,12 @@ def test_bad_input(call, message):
         call()
 
 
-def test_progress_is_shown_if_asked_for(capsys):
+@pytest.mark.parametrize("search", [best_order, worst_order])
+def test_progress_is_shown_if_asked_for(search, capsys):
     costs, speeds = [1.0, 3, 2, 5, 1], [1.0, 2, 3]
-    quiet = best_order(costs, speeds)
+    quiet = search(costs, speeds)
     assert capsys.readouterr().err == ""
-    loud = best_order(costs, speeds, progress=True)
+    loud = search(costs, speeds, progress=True)
     assert "target" in capsys.readouterr().err
     np.testing.assert_array_equal(quiet.order, loud.order)
 
