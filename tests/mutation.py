@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +38,8 @@ AMPLE = 100
 # The process of the tests broke down or was killed, which says nothing of the tests.
 BROKEN = (-signal.SIGSEGV, -signal.SIGKILL)
 UNDECIDED = (None, *SURVIVED, *BROKEN)
+# The tests did not end in time: mutmut sets a limit of time on the processor, a retry an alarm.
+ENDLESS = (-signal.SIGXCPU, -signal.SIGALRM)
 # Survivors that no test can tell from the original, and why.
 EXPLAINED = ROOT / "tests" / "survivors.toml"
 UNEXPLAINED = "not explained"
@@ -272,31 +274,32 @@ def decorated(name: str) -> int:
 def survey(name: str, groups: dict[tuple[str, str], list[tuple[str, str]]]) -> list[str]:
     """Describe one part of the sources, and add its survivors to those of each reason."""
     os.chdir(COPIES / name)
-    why, modules = explanations(), defaultdict(list)
+    why, modules, table, counts = explanations(), defaultdict(list), [], Counter()
     for file, mutant, code in found(name):
         modules[file].append((mutant, code))
-    table, total, alive, broken, untried, unexplained = [], 0, 0, 0, 0, 0
+        kinds = {"untried": (None,), "broken": BROKEN, "endless": ENDLESS, "alive": SURVIVED}
+        counts.update(kind for kind, codes in kinds.items() if code in codes)
     for file, mutants in modules.items():
-        verdicts = [(mutant, code) for mutant, code in mutants if code not in (None, *BROKEN)]
-        living = [mutant for mutant, code in verdicts if code in SURVIVED]
+        tried = [(mutant, code) for mutant, code in mutants if code not in (None, *BROKEN)]
+        living = [mutant for mutant, code in tried if code in SURVIVED]
         for mutant in living:
             old, new = change(name, file, mutant)
             reason = why.get((f"{name}/{file}", old, new), UNEXPLAINED)
-            unexplained += reason == UNEXPLAINED
+            counts["explained"] += reason != UNEXPLAINED
             groups[f"{name}/{file}", reason].append((old, new))
-        if verdicts:
-            score = f"{1 - len(living) / len(verdicts):.1%}"
-            table.append(f"| `{file}` | {len(verdicts)} | {len(living)} | {score} |")
-        total, alive = total + len(verdicts), alive + len(living)
-        broken += sum(code in BROKEN for _, code in mutants)
-        untried += sum(code is None for _, code in mutants)
+        if tried:
+            score = f"{1 - len(living) / len(tried):.1%}"
+            table.append(f"| `{file}` | {len(tried)} | {len(living)} | {score} |")
+        counts["tried"] += len(tried)
+    killed = counts["tried"] - counts["alive"]
     return [
         f"## `src/{name}`",
         "",
-        f"{total - alive:,} of {total:,} mutants are killed: {1 - alive / total:.1%}. Of the "
-        f"{alive} survivors {alive - unexplained} are explained. {untried:,} mutants were not "
-        f"tried, and {broken} gave no verdict. mutmut leaves {decorated(name)} "
-        "decorated functions alone.",
+        f"{killed:,} of {counts['tried']:,} mutants are killed: {killed / counts['tried']:.1%}. "
+        f"Under {counts['endless']} of these the tests did not end in time. Of the "
+        f"{counts['alive']} survivors {counts['explained']} are explained. {counts['untried']} "
+        f"mutants were not tried, and {counts['broken']} gave no verdict. mutmut leaves "
+        f"{decorated(name)} decorated functions alone.",
         "",
         "| Module | Mutants | Survivors | Killed |",
         "|:--|--:|--:|--:|",
