@@ -323,9 +323,23 @@ def test_a_mode_that_one_round_settles():
     assert abs(found.floor - exact) < 4 * found.floor_error
 
 
-def test_weights_too_small_to_settle():
-    with pytest.raises(ValueError, match=r"with inf rounds to settle they need inf$"):
-        simulate([1.0], 0.2, [1], [1e-300], outer_step=1e-60)
+@pytest.mark.parametrize(
+    ("weight", "outer_step", "message"),
+    [
+        (1e-300, 1e-60, "rounds and replicas .* with inf rounds to settle they need inf"),
+        (1e-308, 1, "rounds and replicas .* with inf rounds to settle they need inf"),
+        (1e300, 1, r"outer_step must be smaller: some mode contracts by 2e\+299, and must .*"),
+    ],
+)
+def test_weights_too_small_to_settle_or_too_large_to_be_stable(weight, outer_step, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        simulate([1.0], 0.2, [1], [weight], outer_step=outer_step)
+
+
+def test_weights_too_small_to_match():
+    assert matched_outer_step([1], 0.2, [1], [1e-300], target=0.5) == pytest.approx(2.5e300)
+    with pytest.raises(ValueError, match=r"^weights must be .* the largest is 1e-308; rescale"):
+        matched_outer_step([1], 0.2, [[1, 4], [1, 4]], [[1, 1], [1e-308, 1e-320]], target=0.5)
 
 
 def test_the_most_random_numbers_are_allowed(monkeypatch):

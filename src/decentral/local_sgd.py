@@ -111,7 +111,8 @@ def simulate(
     moved = float(_quadratic.scale("outer_step", scalar("outer_step", outer_step))) * shares
     count = integer("rounds", rounds, least=1)
     copies, start = integer("replicas", replicas, least=2), integer("seed", seed)
-    run = _Run(bends, float(size), steps, moved, math.sqrt(variance))
+    with np.errstate(over="ignore"):  # such weights are refused below
+        run = _Run(bends, float(size), steps, moved, math.sqrt(variance))
     pace = run.pull.sum(axis=0)
     if not np.all(pace < 2):
         raise ValueError(
@@ -120,7 +121,7 @@ def simulate(
         )
     advance = run.literal if flag("literal", literal) else run.aggregated
     # After T rounds (1 - r)^(2T) of the variance is still missing.
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         settle = (math.log(1e3) / np.abs(np.log1p(-np.minimum(pace, 2 - pace)))).max()
     each = steps.sum(dtype=float) if literal else 1
     draws = (settle + count) * copies * bends.size * each

@@ -160,7 +160,8 @@ def matched_outer_step(
     Raises
     ------
     ValueError
-        If an argument is malformed or the inner step is unstable.
+        If an argument is malformed, the inner step is unstable, or the weights are so small
+        that the outer step overflows.
 
     Notes
     -----
@@ -187,7 +188,14 @@ def matched_outer_step(
     relative = shares / most[..., None]
     shrink = _quadratic.contraction((bends * size)[..., None], steps[..., None, :])
     slowest = (relative[..., None, :] * shrink).sum(axis=-1).min(axis=-1)
-    return np.asarray(goal / slowest / most)[()]
+    with np.errstate(over="ignore"):
+        matched = np.asarray(goal / slowest / most)
+    if not np.all(np.isfinite(matched)):
+        raise ValueError(
+            f"weights must be large enough for a finite outer step, but the largest is "
+            f"{float(most.min()):g}; rescale them"
+        )
+    return matched[()]
 
 
 def _target(target: npt.ArrayLike) -> Floats:
