@@ -59,6 +59,40 @@ def any_law() -> Iterator[Row]:
                 call["upper_tail"] = tail
                 yield "stragglers.round_time", {"quantile": "uniform", **call}, uniform
                 yield "stragglers.round_time", {"quantile": "exponential", **call}, exponential
+            # Of the cube of an exponential time: from the sums of 1/j, 1/j^2 and 1/j^3.
+            sums = [exponential]
+            for m in (2, 3):
+                sums.append(mpmath.zeta(m, n - k + 1) - mpmath.zeta(m, n + 1))
+            cube = sums[0] ** 3 + 3 * sums[0] * sums[1] + 2 * sums[2]
+            for tail in (False, True):
+                yield (
+                    "stragglers.round_time",
+                    {"quantile": "cube", **call, "upper_tail": tail},
+                    cube,
+                )
+            # Two times, 1 and 2: the round takes 2 if more than n - k workers do.
+            for place in (0.1, 0.3947503937585385, 0.999) if n <= 1000 else ():
+                p = mpmath.mpf(place)
+                late = mpmath.fsum(
+                    mpmath.binomial(n, j) * p**j * (1 - p) ** (n - j)
+                    for j in range(n - k + 1, n + 1)
+                )
+                law = {"quantile": "step", "index": place, **call, "upper_tail": True}
+                yield "stragglers.round_time", law, 1 + late
+
+
+def heavy_tails() -> Iterator[Row]:
+    """Round times where Q = (1 - u)^-b, up to the border b = n - k + 1."""
+    for n in (1, 2, 10, 64, 1000, 3000, 10**5, 10**6):
+        for k in quorums(n):
+            for short in (0.9, 0.5, 1e-2, 1e-3, 1e-4):
+                index = (n - k + 1) * (1 - short)
+                logs = [n + 1, n - k + 1 - mpmath.mpf(index), n - k + 1, n + 1 - mpmath.mpf(index)]
+                signs = (1, 1, -1, -1)
+                log = sum(s * mpmath.loggamma(x) for s, x in zip(signs, logs, strict=True))
+                if log < mpmath.log(1e300):
+                    call = {"quantile": "power", "index": index, "workers": n, "quorum": k}
+                    yield "stragglers.round_time", {**call, "upper_tail": True}, mpmath.exp(log)
 
 
 def races(rates: list[float]) -> Iterator[tuple[tuple[int, ...], mpmath.mpf]]:
@@ -218,6 +252,7 @@ def rows() -> Iterator[Row]:
         for part in (
             round_times,
             any_law,
+            heavy_tails,
             unequal_workers,
             estimators,
             weightings,

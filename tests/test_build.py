@@ -169,6 +169,30 @@ def test_half_a_page_of_a_killed_build_is_written_again(project):
     assert html(project) == whole
 
 
+def test_a_build_killed_while_it_deletes_leaves_nothing_wrong(project, monkeypatch):
+    """The edit that made it delete is then taken back, so that the inputs are those of before."""
+    assert build.build(project) == 0
+    pages = project / "_build" / "html"
+    before = {path.name for path in pages.iterdir()}
+    law = project / "src" / "law.py"
+    text = law.read_text()
+
+    class Killed(BaseException):
+        pass
+
+    def killed(folder):
+        (folder / "html" / "searchindex.js").unlink()
+        raise Killed
+
+    law.write_text("value = 42\n")
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(shutil, "rmtree", killed)
+        build.begin(project)
+    law.write_text(text)
+    assert build.build(project) == 0
+    assert {path.name for path in pages.iterdir()} == before
+
+
 def test_two_builds_at_once_do_no_harm(project):
     builds = [start(project), start(project)]
     assert [each.wait() for each in builds] == [0, 0]

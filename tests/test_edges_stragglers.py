@@ -4,6 +4,7 @@ import math
 import re
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -269,10 +270,46 @@ def test_at_the_border_of_a_mean_nine_digits_are_right_until_it_is_refused():
     def time(tail):
         return round_time(lambda exceeded: exceeded ** (-1 / tail), 1, 1, upper_tail=True)
 
-    for tail in (1.0003, 1.0002, 1.0001):
+    for tail in (1.0003, 1.0002, 1.0001, 1.00003):
         assert close(time(tail), float(pareto_round_time(1, 1, tail=tail)), 1e-9)
     with pytest.raises(ValueError, match="too much of it lies beyond"):
-        time(1.00003)
+        time(1.00001)
+
+
+@pytest.mark.parametrize(
+    ("index", "n", "k", "mean"),
+    [
+        (999_000.0, 10**6, 1, 1000),  # the times overflow while hardly a worker is through
+        (59.450754601605, 64, 1, 64 / (64 - 59.450754601605)),
+        (302.0, 10**4, 9999, math.inf),  # has no mean
+        (2001.0, 10**4, 5000, None),  # about 1e712
+        (999_997.9, 10**6, 3, None),
+    ],
+)
+def test_powers_that_overflow_early(index, n, k, mean):
+    def time(exceeded):
+        return exceeded**-index
+
+    if mean is None:
+        with pytest.raises(ValueError, match=r"too much of it lies beyond the time 1\.7"):
+            round_time(time, n, k, upper_tail=True)
+    else:
+        assert round_time(time, n, k, upper_tail=True) == pytest.approx(mean, rel=1e-10)
+
+
+def test_a_law_whose_index_grows_until_it_overflows():
+    """Of exp(1/v) nothing can be told beyond v = 1/709, where the index is still growing."""
+
+    def time(exceeded):
+        return np.exp(1 / exceeded)
+
+    first = mpmath.quad(  # of a million, cut off where nothing is left
+        lambda v: 10**6 * mpmath.exp((10**6 - 1) * mpmath.log(v) + 1 / v),
+        [0.5, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1],
+    )
+    assert close(round_time(time, 10**6, 1, upper_tail=True), float(first), 1e-11)
+    with pytest.raises(ValueError, match="too much of it lies beyond"):
+        round_time(time, 10**6, 10**6 - 2000, upper_tail=True)
 
 
 def broken_power(before, after, log_rest):

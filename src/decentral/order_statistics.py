@@ -212,11 +212,11 @@ def round_time(
     ndarray, of the common shape of the two counts
         In units of the quantile; a NumPy float if both are scalars. Infinite where some
         workers never finish, and where the mean does not exist otherwise, judged by the index
-        of the tail of Q at the last probability that double precision can hold (beyond, the
-        index is taken to be constant). For smooth Q
-        and up to a million workers the relative error is below 1e-11, close to the border
-        where the mean ceases to exist below 1e-9; without `upper_tail` below 1e-10, and that
-        for light tails. A jump of Q adds about 1e-13.
+        b of the tail, where Q grows as :math:`(1 - u)^{-b}`, at the last time that double
+        precision can hold (beyond, the index is taken to be constant). For smooth Q and up to
+        a million workers the relative error is below 1e-11; it is below 1e-9 where b is
+        within one per cent of n - k + 1, at which the mean ceases to exist, and without
+        `upper_tail`, and that for light tails. A jump of Q adds up to 1e-10.
 
     Raises
     ------

@@ -83,11 +83,12 @@ def begin(root: Path) -> str:
         The fingerprint of the inputs, for :func:`finish`.
     """
     folder, mark, key = root / "_build", root / "_build" / MARK, fingerprint(root)
-    if not (mark.is_file() and mark.read_text() == key):
+    finished = mark.is_file() and mark.read_text() == key
+    mark.unlink(missing_ok=True)  # before the rest: what is half deleted is not finished
+    if not finished:
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir()
-    mark.unlink(missing_ok=True)
     return key
 
 
