@@ -183,6 +183,7 @@ def weightings() -> Iterator[Row]:
     for curvatures, inner_steps, target in (
         ([1.0], [1, 64], 0.1), ([1.0, 0.25, 0.05], [1, 256], 0.1), ([1.0, 0.01], [4, 5], 0.02),
         ([1.0, 0.25], [1, 1000], 0.9), ([3.0, 0.001], [1, 100], 0.001), ([9.0, 1.0], [2, 3], 0.5),
+        ([1.0, 0.25], [1, 1000], 1.5), ([3.0, 0.7], [5, 300], 1.999), ([1.0], [2, 64], 1.99999),
     ):  # fmt: skip
         keep = [1 - mpmath.mpf(step) * a for a in curvatures]
         pull = [[1 - q**h for h in inner_steps] for q in keep]
@@ -238,8 +239,8 @@ def tails() -> Iterator[Row]:
 
 def blindness() -> Iterator[Row]:
     """The price of an equal split, by quadrature of another integral than the library's."""
-    for devices in (2, 3, 8, 64):
-        for sigma in (0.01, 0.3, 1.0, 2.0):
+    for devices in (2, 3, 8, 64, 10**6, 10**12, 2**53):
+        for sigma in (0.001, 0.01, 0.1, 0.3, 1.0, 2.0, 15.0):
             price, deviation = blind_price_mpmath(devices, sigma)
             call = {"devices": devices, "sigma": sigma}
             yield "partition.expected_blind_price", call, price

@@ -185,9 +185,10 @@ def test_a_build_killed_while_it_deletes_leaves_nothing_wrong(project, monkeypat
         raise Killed
 
     law.write_text("value = 42\n")
-    with monkeypatch.context() as patched, pytest.raises(Killed):
+    with monkeypatch.context() as patched:
         patched.setattr(shutil, "rmtree", killed)
-        build.begin(project)
+        with pytest.raises(Killed):
+            build.begin(project)
     law.write_text(text)
     assert build.build(project) == 0
     assert {path.name for path in pages.iterdir()} == before

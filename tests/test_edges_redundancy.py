@@ -87,6 +87,12 @@ def test_the_most_replicas_that_are_given():
         min_replicas(1, [0.1, 1e-17, 0.2], 0.5)
 
 
+def test_a_floor_leaves_room_for_many_replicas():
+    """Half of 0.6 - 0.5 stays for the stages: (1 - a)^r = 0.2."""
+    r = min_replicas(1, 4e-16, 0.6, domain_outage=0.5)
+    assert math.isclose(r, math.log(5) / 4e-16, rel_tol=1e-14)
+
+
 @pytest.fixture
 def looks(monkeypatch):
     """All calls of the tail of the binomial law."""

@@ -28,6 +28,7 @@ from decentral.stragglers import (
     round_time,
     rounds_to_accuracy,
     squared_error,
+    unequal_round_time,
 )
 from test_stragglers import GOAL, close
 
@@ -195,6 +196,31 @@ def test_the_rounding_of_a_product_is_exact():
     for a, b in rng.uniform(1, 2, (2000, 2)):
         lost = order_statistics._rounding_of_product(a, b, a * b)
         assert Fraction(float(lost)) == Fraction(a) * Fraction(b) - Fraction(a * b)
+
+
+@pytest.mark.parametrize(
+    ("rates", "quorum", "mean"),
+    [
+        (np.ones(5000), 5000, special.digamma(5001) - special.digamma(1)),
+        (np.ones(10**4), 9999, special.digamma(10**4 + 1) - special.digamma(2)),
+        (np.ones(4000), 2000, special.digamma(4001) - special.digamma(2001)),
+        (np.repeat([1e6, 1e-6], 500), 500, 6.792823426594e-6),
+    ],
+)
+def test_large_fleets_are_answered(rates, quorum, mean):
+    """Of the last the fast half alone counts, up to a millionth of a millionth."""
+    assert unequal_round_time(rates, quorum) == pytest.approx(mean, rel=1e-11)
+
+
+def test_the_most_work_that_is_answered():
+    pairs = joint_inclusion_probabilities(np.ones(150), 75)
+    np.testing.assert_allclose(pairs[0, 1:], 75 * 74 / (150 * 149), rtol=1e-12)
+    with pytest.raises(ValueError, match="must not need minutes or gigabytes"):
+        unequal_round_time(np.ones(20_000), 1500)
+
+
+def test_one_round_may_be_what_the_best_step_takes():
+    assert best_step(1, curvature=1, noise=2, start=1, accuracy=2 / 3).rounds == 1
 
 
 # --- sampling -------------------------------------------------------------------------------

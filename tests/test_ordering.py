@@ -172,6 +172,11 @@ def test_memory_that_just_fits_where_no_device_may_stay_empty():
     assert found.partition.stage_times.tolist() == [0.5, 20, 1]
 
 
+def test_memory_whose_sums_of_two_overflow():
+    found = best_order([1, 2, 1, 5], [1, 2], memory=[2**60] * 4, capacity=[2**62] * 2)
+    assert found.partition.bottleneck == best_order([1, 2, 1, 5], [1, 2]).partition.bottleneck
+
+
 def test_a_target_that_overflows_when_it_is_inverted():
     """The slow devices take 5e299 seconds and more, where the fast one could do 5e449 of work."""
     costs, speeds = [1e200, 2e200, 3e200, 4e200, 5e200], [1e150, 1e-100, 2e-100]

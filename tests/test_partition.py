@@ -279,6 +279,12 @@ def test_memory_that_just_does_not_fit(memory, capacity, nonempty):
     assert bottleneck(layers, devices, **options) == math.inf
 
 
+def test_fitting_is_true_or_false():
+    assert fits([1], [1, 1], 9.0) is True
+    assert fits([1], [1, 1], 9.0, nonempty=True) is False
+    assert fits([1], [1, 1], 0.5) is False
+
+
 def test_the_stated_shortfall_is_what_is_missing():
     rng = np.random.default_rng(6)
     tried = 0

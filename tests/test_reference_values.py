@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from reference_values import TABLE
+from test_validation import MODULES, public
 
 with TABLE.open(encoding="utf-8") as file:
     ROWS = defaultdict(list)
@@ -48,10 +49,10 @@ def any_law(call):
 
 # The relative error that is claimed, and the words of the docstring that claim it.
 CLAIMS = {
-    "inner_steps.best_weights": (lambda _: 1e-10, "the least possible to a relative 1e-10"),
+    "inner_steps.best_weights": (lambda c: 1e-10 / (2 - c["target"]), "10^{-10}/(2 - r^*)"),
     "partition.blind_price_std": (
-        lambda c: 1e-14 * (1 + 1 / c["sigma"] ** 2),
-        r"10^{-14} (1 + 1/\sigma^2)",
+        lambda c: 1e-12 * (1 + 1 / c["sigma"] ** 2),
+        r"10^{-12} (1 + 1/\sigma^2)",
     ),
     "partition.expected_blind_price": (lambda _: 2e-13, "a relative error below 2e-13"),
     "redundancy.drop_probability": (lambda _: 1e-10, "relative error is below 1e-10 for values"),
@@ -93,9 +94,25 @@ def relative_error(name, call, exact):
         return float(abs(Decimal(float(value)) - exact) / abs(exact))
 
 
+# It says how long a start is forgotten, which `test_edges_inner_steps.py` counts in rounds.
+ELSEWHERE = {"inner_steps.simulate"}
+
+
 def test_the_table_covers_what_is_claimed():
     assert set(ROWS) == set(CLAIMS)
     assert min(map(len, ROWS.values())) >= 6
+
+
+def test_every_claim_of_a_docstring_is_in_the_table():
+    """Whoever writes of a relative error, and a small number after it, needs rows here."""
+    claim = re.compile(r"\brelative\b[^.]{0,80}?(?:\de-\d|10\^\{-)")
+    claiming = {
+        f"{module}.{name}"
+        for module in MODULES
+        for name, what in public(module).items()
+        if claim.search(inspect.getdoc(what).partition("\nExamples\n")[0])
+    }
+    assert claiming == set(CLAIMS) - {"sampling.mean_squared_error"} | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", CLAIMS)

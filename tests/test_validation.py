@@ -159,8 +159,14 @@ BAD = {
     "an integer beyond doubles": 10**400,
     "a date": np.datetime64("2026-11-30"),
 }
+NUMBERS = {kind: BAD[kind] for kind in (
+    "NaN", "inf", "-inf", "minus one", "zero", "huge", "tiny", "a half"
+)}  # fmt: skip
 # How a message says what is wanted, or what cannot be had.
-RULE = r"\bmust\b|\bneed|\bno \b|\bat most\b|\bdo not\b|\bcannot\b"
+RULE = r"\bmust\b|\bneed|\bno \b|\bat most\b|\bdo not\b|\bcannot\b|\bnone\b"
+# What it says of an argument that is wrong as a whole.
+WHOLE = r"\bshapes?\b|\bsum to\b|\bsingle number\b|\bmust be (a|one|True)\b"
+WHOLE += r"|\bone entry for each\b|\bfor these weights\b"
 CASES = [
     (module, function, argument)
     for module, functions in GOOD.items()
@@ -200,10 +206,21 @@ def test_the_good_calls_are_good(module):
         assert not np.isnan(numbers(function(**GOOD[module][name]))).any()
 
 
+def shown(kind):
+    """How a message may print a bad number; anything will do for what is no number."""
+    number = NUMBERS.get(kind.partition(" comes")[0])
+    return "" if number is None else re.escape(f"{number:g}")
+
+
 @pytest.mark.parametrize(("module", "function", "argument"), CASES)
 def test_bad_values_are_refused_or_answered(module, function, argument):
-    problems = {}
-    for kind, value in BAD.items():
+    """Bad values in place of the argument, and bad numbers in place of its first and last entry."""
+    problems, good, tries = {}, GOOD[module][function][argument], dict(BAD)
+    if isinstance(good, list) and np.ndim(good) == 1 and not isinstance(good[0], str):
+        for kind, number in NUMBERS.items():
+            tries[f"{kind} comes first"] = [number, *good[1:]]
+            tries[f"{kind} comes last"] = [*good[:-1], number]
+    for kind, value in tries.items():
         call = {**GOOD[module][function], argument: value}
         try:
             answer = public(module)[function](**call)
@@ -211,6 +228,8 @@ def test_bad_values_are_refused_or_answered(module, function, argument):
             message, named = str(error), [argument]
             if isinstance(error, InfeasibleError):
                 named = list(call)  # an argument that is good by itself may leave no answer
+            elif not re.search(f"{shown(kind)}|{WHOLE}", message):
+                problems[kind] = f"does not say what it got: {message}"
             if not (re.search(rf"\b({'|'.join(named)})\b", message) and re.search(RULE, message)):
                 problems[kind] = message
         except Exception as error:

@@ -290,7 +290,7 @@ def blind_price_std(devices: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
     -----
     The second moment follows like the first: the m - 1 faster devices are
     conditionally independent given the slowest. The relative error is below
-    :math:`10^{-14} (1 + 1/\sigma^2)`.
+    :math:`10^{-12} (1 + 1/\sigma^2)`.
 
     Examples
     --------

@@ -116,8 +116,8 @@ def simulate(
     pace = run.pull.sum(axis=0)
     if not np.all(pace < 2):
         raise ValueError(
-            f"outer_step must be smaller: some mode contracts by {float(pace.max()):g}, and must "
-            "stay below 2"
+            "outer_step must be smaller for these weights: some mode contracts by "
+            f"{float(pace.max()):g}, and must stay below 2"
         )
     advance = run.literal if flag("literal", literal) else run.aggregated
     # After T rounds (1 - r)^(2T) of the variance is still missing.

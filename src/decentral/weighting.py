@@ -253,7 +253,7 @@ def best_weights(
     Returns
     -------
     Weighting
-        The floor is the least possible to a relative 1e-10.
+        The floor is the least possible to a relative :math:`10^{-10}/(2 - r^*)`.
 
     Raises
     ------
