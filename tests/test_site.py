@@ -18,13 +18,19 @@ def test_the_site_is_built():
     assert set(BOOK) == pages, "run `make book`"
 
 
+# Links of a head that a browser does not follow.
+CANONICAL = r"\brel=[\"']?(?:canonical|alternate|license|author|next|prev|index|search)\b"
+
+
 def outside(text):
     """What a page loads from elsewhere."""
-    loaded = re.findall(r"<(?:script|img|iframe|source)[^>]*\bsrc=\"([^\"]+)\"", text)
-    loaded += re.findall(r"<link(?=[^>]*(?:stylesheet|preload|icon))[^>]*\bhref=\"([^\"]+)\"", text)
-    return [link for link in loaded if re.match(r"(?:https?:)?//", link)] + re.findall(
-        r"(?i)unpkg|cdn", text
-    )
+    far = r"[\"'(\s]*((?:https?:)?//[^\"'\s)>]+)"
+    tags = "".join(re.findall(r"<(?!a\b)\w[^>]*>", text))  # what a reader clicks on is no request
+    loaded = re.findall(rf"\b(?:src|srcset|data|poster|background)={far}", tags)
+    linked = [tag for tag in re.findall(r"<link\b[^>]*>", tags) if not re.search(CANONICAL, tag)]
+    loaded += re.findall(rf"\bhref={far}", "".join(linked))
+    loaded += re.findall(rf"(?:\burl|@import|\bfetch|\bimport|\bWebSocket)\b{far}", text)
+    return loaded + re.findall(r"(?i)unpkg|cdn", text)
 
 
 def missing_numbers(text):
@@ -87,10 +93,31 @@ def test_every_link_leads_somewhere(page):
         '<link rel="stylesheet" href="https://example.org/x.css" />',
         '<img alt="" src="http://example.org/x.png">',
         "<script>load('some-cdn')</script>",
+        "<script src='https://example.org/x.js'></script>",
+        '<link rel="preconnect" href="https://example.org">',
+        '<link rel="manifest" href="https://example.org/m.json">',
+        '<video src="https://example.org/x.mp4"></video>',
+        '<object data="https://example.org/x.svg"></object>',
+        '<img alt="" srcset="https://example.org/x.png 2x">',
+        '<p style="background: url(https://example.org/x.png)">x</p>',
+        '<style>@import "https://example.org/x.css";</style>',
+        "<script>fetch('https://example.org/x.json')</script>",
     ],
 )
 def test_a_planted_request_is_found(tag):
     assert outside(f"<html><head>{tag}</head></html>")
+
+
+def test_links_that_a_reader_may_follow_are_no_requests():
+    assert outside('<a href="https://example.org/x">x</a>') == []
+    assert outside('<link rel="canonical" href="https://example.org/x">') == []
+
+
+def test_no_stylesheet_loads_anything_from_elsewhere():
+    sheets = list(SITE.rglob("*.css"))
+    found = {path.name: outside(path.read_text("utf-8")) for path in sheets}
+    assert [(name, x) for name, links in found.items() for x in links if "//" in x] == []
+    assert len(sheets) > 5
 
 
 def test_a_planted_dead_link_and_a_missing_number_are_found(tmp_path):
