@@ -201,6 +201,15 @@ def test_two_builds_at_once_do_no_harm(project):
     assert start(project).wait() == 0
 
 
+def test_a_build_waits_for_another(project):
+    with build.alone(project):
+        waiting = start(project)
+        time.sleep(4)  # in which it would have begun
+        assert waiting.poll() is None
+        assert not (project / "_build").exists()
+    assert waiting.wait() == 0
+
+
 FAILURES = {
     "a cell that raises": ("assert 1 == 2", "Text.", "AssertionError"),
     "a warning in a cell": ("import warnings\nwarnings.warn('odd')", "Text.", "stderr was found"),

@@ -133,6 +133,9 @@ def test_the_rows_keep_their_order():
         ("±3", "±3"),
         ("~ 3", "~ 3"),
         ("1e-5", "1e-5"),
+        ("**8**×", "8**×"),
+        ("a factor of 8", "factor of 8"),
+        ("a speed-up\nof **8**", "speed-up of **8"),
     ],
 )
 def test_a_typed_result_is_found_whole(typed, found):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from decentral import (
     devices,
@@ -127,6 +128,18 @@ def test_blindness_costs_more_with_more_devices_and_more_spread(devices_, sigma)
     assert leq(price[0], partition.expected_blind_price(devices_, 1.1 * sigma))
     assert partition.expected_blind_price(1, sigma) == 1
     assert partition.blind_price_std(1, sigma) == 0 <= partition.blind_price_std(devices_, sigma)
+
+
+@few
+@given(st.floats(0.1, 5), st.floats(0.1, 5))
+def test_two_devices_at_random(sigma, wider):
+    """The slower is exp(-s |Z|) times the faster, with s^2 = 2 sigma^2 and one normal Z."""
+    s = math.sqrt(2) * sigma
+    first, second = (2 * math.exp(t * t / 2) * special.ndtr(t) for t in (s, 2 * s))
+    assert close(partition.expected_blind_price(2, sigma), (1 + first) / 2)
+    spread = partition.blind_price_std(2, sigma)
+    np.testing.assert_allclose(spread, math.sqrt(second - first**2) / 2, rtol=1e-10)
+    assert leq(spread, partition.blind_price_std(2, max(sigma, wider)))
 
 
 # --- order ----------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ _TYPED = re.compile(
     \d[\d,]*\.\d+(?:\s*(?:%|×|times\b))?  # a decimal
     | \.\d+\b                # a decimal without its zero
     | \d[\d,]*\s*(?:%|‰|percent\b|per\ cent\b)
-    | \d[\d,]*\s*(?:×|-?fold\b|x\b|times\b)
+    | \d[\d,]*\**\s*(?:×|-?fold\b|x\b|times\b)
     | (?:×|±|≈|~)\s*\d
     | \d[eE][-+]?\d
+    | \b(?:factor|ratio|speed-?up)\s+of\s+\**\d
     """,
     re.VERBOSE,
 )
