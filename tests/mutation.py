@@ -332,7 +332,15 @@ def report(target: Path) -> int:
             )
         lines.append("")
     target.write_text("\n".join(lines), "utf-8")
+    for file, old, new in idle(groups):
+        print(f"{file}: explained, but killed: {old!r} -> {new!r}")
     return sum(len(changes) for (_, reason), changes in groups.items() if reason == UNEXPLAINED)
+
+
+def idle(groups: dict[tuple[str, str], list[tuple[str, str]]]) -> list[tuple[str, str, str]]:
+    """Return the explanations of changes that do not survive."""
+    alive = {(file, *change) for (file, _), changes in groups.items() for change in changes}
+    return [key for key in explanations() if key not in alive]
 
 
 def main(action: str, *words: str) -> int:
