@@ -236,7 +236,8 @@ def best_inner_steps(
     inner steps?". Newton's method on the convex function sinh y - y of :math:`y = \lambda H`,
     from above: each step turns a relative error e into at most
     :math:`e^2\,\tfrac{y}{2}\coth\tfrac{y}{2}`. The first is below 0.02 and below
-    :math:`0.02\,e^{2 - y/2}`, so that after four steps only rounding is left.
+    :math:`0.02\,e^{2 - y/2}`, so that after four steps only rounding is left. Near
+    :math:`\eta a = 1` that is the rounding of :math:`1 - \eta a`, whose logarithm counts.
 
     Examples
     --------
