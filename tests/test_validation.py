@@ -209,7 +209,7 @@ def test_the_good_calls_are_good(module):
 def shown(kind):
     """How a message may print a bad number; anything will do for what is no number."""
     number = NUMBERS.get(kind.partition(" comes")[0])
-    return "" if number is None else re.escape(f"{number:g}")
+    return "" if number is None else rf"(?<![\w.]){re.escape(f'{number:g}')}(?![\w.]*\d)"
 
 
 @pytest.mark.parametrize(("module", "function", "argument"), CASES)
