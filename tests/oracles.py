@@ -92,7 +92,7 @@ def enumerate_cuts(
     overhead: Sequence[float] | None = None,
     nonempty: bool = False,
 ) -> tuple[float, list[tuple[int, ...]]]:
-    """Least bottleneck and every optimal tuple of block sizes, by trying all cuts.
+    """Least bottleneck and every tuple of block sizes that attains it to 1e-12, by trying all.
 
     The tuples come in lexicographic order; ``(inf, [])`` if no cut is allowed.
     """
@@ -108,7 +108,7 @@ def enumerate_cuts(
         if nonempty
         else combinations_with_replacement(range(layers + 1), inner)
     )
-    best, winners = math.inf, list[tuple[int, ...]]()
+    times = dict[tuple[int, ...], float]()
     for cut in cuts:
         blocks = list(zip((0, *cut), (*cut, layers), strict=True))
         bottleneck = 0.0
@@ -118,11 +118,9 @@ def enumerate_cuts(
             if b > a:
                 bottleneck = max(bottleneck, (prefix[b] - prefix[a]) / speed + over)
         else:
-            if bottleneck < best:
-                best, winners = bottleneck, []
-            if bottleneck == best:
-                winners.append(tuple(b - a for a, b in blocks))
-    return best, winners
+            times[tuple(b - a for a, b in blocks)] = bottleneck
+    best = min(times.values(), default=math.inf)
+    return best, [counts for counts, time in times.items() if time <= best * (1 + 1e-12)]
 
 
 def flow_shop(stage_times: Sequence[float], microbatches: int) -> float:

@@ -90,7 +90,7 @@ def test_the_most_replicas_that_are_given():
 def test_a_floor_leaves_room_for_many_replicas():
     """Half of 0.6 - 0.5 stays for the stages: (1 - a)^r = 0.2."""
     r = min_replicas(1, 4e-16, 0.6, domain_outage=0.5)
-    assert math.isclose(r, math.log(5) / 4e-16, rel_tol=1e-14)
+    assert math.isclose(r, math.log(5) / 4e-16, rel_tol=1e-11)
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_where_the_closed_form_is_a_few_replicas_off(
     assert 4 < len(looks) <= 8 + 3 * math.log2(away)
     outage = stage_outage(live, [least, least - 1], domain_outage=down)
     enough, too_few = drop_probability(stages, outage, skips=skips)
-    assert enough <= target < too_few
+    assert enough <= target * (1 + 1e-12) < too_few
 
 
 def test_whether_a_floor_is_met_or_missed_is_said():

@@ -182,24 +182,29 @@ def test_floor():
         assert math.isclose(1 - reached, success_floor(stages, rho, skips=skips), rel_tol=1e-9)
 
 
-# L, a, target, s, rho, least r (None: there is none). Exact in binary, so that ties are ties.
+# L, a, target, s, rho, least r (None: there is none). Ties are met, in decimals too.
 LEAST = [
     (1, 0.5, 0.25, 0, 0.0, 2),
-    (1, 0.5, 0.24999999999999997, 0, 0.0, 3),
+    (1, 0.5, 0.25 * (1 - 2e-12), 0, 0.0, 3),
     (2, 0.5, 0.4375, 0, 0.0, 2),
-    (2, 0.5, 0.43749999999999994, 0, 0.0, 3),
+    (2, 0.5, 0.4375 * (1 - 2e-12), 0, 0.0, 3),
     (2, 0.5, 0.0625, 1, 0.0, 2),
     (3, 0.5, 0.15625, 1, 0.0, 2),
     (3, 0.75, 0.15625, 1, 0.0, 1),
     (1, 0.5, 2.0**-900, 0, 0.0, 900),
     (1, 0.5, 0.25, 0, 0.25, None),
-    (1, 0.5, 0.25000000000000006, 0, 0.25, 54),
+    (1, 0.5, 0.25000000000000006, 0, 0.25, None),
+    (1, 0.5, 0.25 * (1 + 4e-12), 0, 0.25, 40),
     (1, 0.5, 0.625, 0, 0.25, 1),
     (2, 0.5, 0.0625, 1, 0.25, None),
     (2, 0.5, 0.4375, 0, 0.25, None),
     (1, 0.1, 0.1, 0, 0.1, None),
     (1, 1.0, 0.25, 0, 0.25, 1),
-    (1, 1.0, 0.24999999999999997, 0, 0.25, None),
+    (1, 1.0, 0.25 * (1 - 2e-12), 0, 0.25, None),
+    (1, 0.7, 0.09, 0, 0.0, 2),
+    (1, 0.6, 0.16, 0, 0.0, 2),
+    (1, 0.25, 0.421875, 0, 0.0, 3),
+    (2, 0.75, 0.12109375, 0, 0.0, 2),
     (5, 0.5, 0.0, 0, 0.0, None),
     (5, 0.5, 0.0, 5, 0.0, 1),
     (5, 0.5, 0.0, 9, 1.0, 1),
@@ -227,7 +232,7 @@ def test_replicas_by_hand(stages, a, target, skips, rho, least):
             min_replicas(stages, a, target, skips=skips, domain_outage=rho)
         exact = oracle.drop(stages, rho if a else 1.0, skips)
         assert close(caught.value.floor, exact) or exact < 1e-300
-        assert caught.value.shortfall == caught.value.floor - target
+        assert caught.value.shortfall == max(caught.value.floor - target, 0)
     else:
         assert min_replicas(stages, a, target, skips=skips, domain_outage=rho) == least
 
@@ -253,17 +258,18 @@ def test_replicas_where_the_target_is_a_drop_rate():
     target = drop_probability(stages, stage_outage(a, r), skips=skips)
     usable = (target > 1e-300) & (target < 1)
     stages, a, r, skips, target = (x[usable] for x in (stages, a, r, skips, target))
-    steep = target < drop_probability(stages, stage_outage(a, np.maximum(r - 1, 1)), skips=skips)
+    before = drop_probability(stages, stage_outage(a, np.maximum(r - 1, 1)), skips=skips)
+    steep = target * (1 + 1e-12) < before
     steep |= r == 1
     np.testing.assert_array_equal(min_replicas(stages, a, target, skips=skips)[steep], r[steep])
-    less = np.nextafter(target, 0)
+    less = target * (1 - 2e-12)
     assert np.all(min_replicas(stages, a, less, skips=skips)[steep] > r[steep])
 
 
 def test_replicas_close_above_the_floor():
     """The closed form cancels there; what is returned is right all the same."""
     for a in (1e-4, 0.1, 0.9):
-        for gap in (1e-3, 1e-9, 1e-12, 1e-14, 3e-16):
+        for gap in (1e-3, 1e-9, 1e-11, 2e-12):
             for skips in (0, 2):
                 floor = float(drop_probability(48, 1e-3, skips=skips))
                 target = floor * (1 + gap)
@@ -271,7 +277,9 @@ def test_replicas_close_above_the_floor():
                 drops = drop_probability(
                     48, stage_outage(a, [r - 1, r], domain_outage=1e-3), skips=skips
                 )
-                assert drops[1] <= target < drops[0]
+                assert drops[1] <= target * (1 + 1e-12) < drops[0]
+                with pytest.raises(InfeasibleError, match="and not reached"):
+                    min_replicas(48, a, floor, skips=skips, domain_outage=1e-3)
 
 
 def test_many_sizings_at_once():
@@ -365,7 +373,7 @@ DESIGNS = [
     (10**6, 0.9, 1e-6, 1e-4, None, 1, "1105270.3934706551358"),
     (10**6, 0.9, 0.5, 1e-4, 0, 7, "2.0900048690764226404e+50"),
     (2000, 0.01, 0.9, 0.0, 0, 984, "2178041.0289191443856"),
-    (2, 0.5857864376269049, 0.5, 0.0, 0, 2, "5.8284271247461912245"),
+    (2, 0.5857864376269049, 0.5, 0.0, 0, 1, "5.8284271247461912245"),
     (2, 0.05, 0.9, 0.0, None, 19, "87.135165592241913667"),
     (20, 0.05, 0.5, 0.0, None, 70, "1848.2309961057888312"),
     (5, 0.1, 0.5, 0.0, None, 1, "99.347411689464825405"),

@@ -104,8 +104,11 @@ def test_the_table_covers_what_is_claimed():
 
 
 def test_every_claim_of_a_docstring_is_in_the_table():
-    """Whoever writes of a relative error, and a small number after it, needs rows here."""
-    claim = re.compile(r"\brelative\b[^.]{0,80}?(?:\de-\d|10\^\{-)")
+    """Whoever writes of a relative error, and a small number after it, needs rows here.
+
+    "A relative 1e-12" is what counts as equal, and no claim.
+    """
+    claim = re.compile(r"\brelative\b(?!\s+1e-12)[^.]{0,80}?(?:\de-\d|10\^\{-)")
     claiming = {
         f"{module}.{name}"
         for module in MODULES

@@ -19,6 +19,7 @@ That float is monotone in ``i`` and ``j``, which is all the argument needs.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,9 +30,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from decentral import _ties
 from decentral._validation import Floats, check_scale, flag, vector
 from decentral.errors import InfeasibleError
 
+# Memory that is not whole may exceed a capacity by one part in so many.
+_SLACK = round(1 / _ties.TOLERANCE)
 # Below this many layers a list of floats is faster to search than a view of the array.
 _LIST_IS_FASTER = 4096
 
@@ -41,14 +45,16 @@ class Chain:
     """A validated instance: layers with prefix sums, devices in pipeline order.
 
     `starts` are the prefix sums of the costs. `held` are those of the layers'
-    memory and `room` the devices' capacities, as whole numbers of 1/`unit`, so
-    that memory is compared without rounding.
+    memory and `capacity` the devices', as whole numbers of 1/`unit`, so that
+    memory is added without rounding. `room` is what a device may hold: its
+    capacity, which numbers that are not whole may exceed by a relative 1e-12.
     """
 
     starts: Sequence[float]
     speeds: list[float]
     overhead: list[float]
     held: Sequence[int] | None
+    capacity: list[int]
     room: list[int]
     unit: int
     nonempty: bool
@@ -69,10 +75,11 @@ class Chain:
         return block / self.speeds[device] + self.overhead[device]
 
     def excess(self, device: int, start: int, end: int) -> int:
-        """Memory of layers start..end-1 beyond what `device` has, in 1/unit."""
+        """Memory of layers start..end-1 beyond what `device` has, in 1/unit; 0 if they fit."""
         if self.held is None:
             return 0
-        return self.held[end] - self.held[start] - self.room[device]
+        needed = self.held[end] - self.held[start]
+        return needed - self.capacity[device] if needed > self.room[device] else 0
 
     def amount(self, memory: int) -> int | float:
         """Memory in the caller's unit."""
@@ -109,12 +116,13 @@ def build(
         extra = vector("overhead", overhead, length=speed.size)
     pace, late = speed.tolist(), extra.tolist()
     check_scale(float(prefix[-1]), pace, late)
-    held, room, unit = _memory(memory, capacity, cost.size, speed.size)
+    held, limits, room, unit = _memory(memory, capacity, cost.size, speed.size)
     return Chain(
         starts=_sequence(prefix),
         speeds=pace,
         overhead=late,
         held=held,
+        capacity=limits,
         room=room,
         unit=unit,
         nonempty=flag("nonempty", nonempty),
@@ -128,13 +136,13 @@ def _sequence(prefix: npt.NDArray[Any]) -> Sequence[Any]:
 
 def _memory(
     memory: object, capacity: object, layers: int, devices: int
-) -> tuple[Sequence[int] | None, list[int], int]:
-    """Prefix sums of memory, the capacities, and the unit that makes both whole numbers."""
+) -> tuple[Sequence[int] | None, list[int], list[int], int]:
+    """Prefix sums of memory, the capacities, the rooms, and the unit that makes all whole."""
     if (memory is None) != (capacity is None):
         given = "memory" if capacity is None else "capacity"
         raise ValueError(f"memory and capacity must be given together, got {given} alone")
     if memory is None:
-        return None, [], 1
+        return None, [], [], 1
     sizes = vector("memory", memory, length=layers)
     caps = _ratios(capacity, vector("capacity", capacity, infinite=True, length=devices))
     whole = np.all(sizes == np.floor(sizes)) and sizes.sum() < 2**53  # the common case
@@ -146,7 +154,11 @@ def _memory(
     else:
         held = list(accumulate((n * (unit // d) for n, d in parts), initial=0))
     # No capacity matters beyond the whole memory; an infinite one has the denominator 0.
-    return held, [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps], unit
+    limits = [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps]
+    # Whole numbers are meant exactly; what has decimals is rounded where it is typed.
+    exact = [d == 1 and all(part == 1 for _, part in parts) for _, d in caps]
+    room = [x if e else x + x // _SLACK for x, e in zip(limits, exact, strict=True)]
+    return held, limits, room, unit
 
 
 def _ratios(given: object, checked: Floats) -> list[tuple[int, int]]:
@@ -307,13 +319,27 @@ class Interval:
 def solve(chain: Chain) -> tuple[float, list[int]] | None:
     """Find the least bottleneck and the block ends that attain it, or None if nothing fits.
 
-    Of all optimal partitions the one returned has every boundary as far along
-    the chain as it is in any of them.
+    Of all partitions that are optimal to a relative 1e-12, the one returned has every
+    boundary as far along the chain as it is in any of them.
     """
+    found = optimum(chain)
+    if found is None:
+        return None
+    settled = probe_once(chain, just_above(found[0]))
+    return settled.slowest, settled.ends
+
+
+def just_above(time: float) -> float:
+    """Return the largest time that counts as this one; a finite one stays finite."""
+    return min(float(_ties.widened(time)), sys.float_info.max)
+
+
+def optimum(chain: Chain) -> tuple[float, list[int]] | None:
+    """Find the least bottleneck, to the last bit, and the block ends that attain it."""
     low, high = [0] * chain.devices, [chain.layers] * chain.devices
     best, upper, lower = high, math.inf, None
     if chain.nonempty:
-        relaxed = solve(replace(chain, nonempty=False))
+        relaxed = optimum(replace(chain, nonempty=False))
         if relaxed is None:
             return None
         lower = relaxed[0]

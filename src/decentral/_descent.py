@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic
+from decentral import _quadratic, _ties
 from decentral._validation import Floats, broadcast
 from decentral.errors import InfeasibleError
 
@@ -52,20 +52,15 @@ def rounds_needed(columns: dict[str, Floats], rounded: bool) -> Floats:
     rate = columns["curvature"] * columns["step"]
     floor = spread(rate, columns) / columns["quorum"]
     start, accuracy = columns["start"], columns["accuracy"]
-    needed, at_once = start > accuracy, rate == 1  # a step of 1/a forgets the start
-    reachable = (floor < accuracy) | (at_once & (floor == accuracy))
-    room = np.where(floor < accuracy, accuracy - floor, 1)
-    pace = -2 * _quadratic.log_size(rate)
-    rounds = np.log1p(np.where(needed, start - accuracy, 0) / room) / pace
-    rounds = np.where(at_once & needed, 1.0, rounds)
+    needed, settles = ~_ties.met(start, accuracy), _ties.below(floor, accuracy)
+    at_once = _ties.equal(rate, 1.0)  # a step of 1/a forgets the start
+    goal = _ties.widened(accuracy) if rounded else accuracy
+    room = np.where(settles, goal - floor, 1)
+    rounds = np.log1p(np.where(needed, start - goal, 0) / room)
+    rounds = np.where(at_once & needed, 1.0, rounds / (-2 * _quadratic.log_size(rate)))
     if rounded:
         rounds = np.maximum(np.ceil(rounds), needed)
-        # The logarithms are rounded; what decides is whether the excess has shrunk to the room.
-        with np.errstate(invalid="ignore"):
-            late = np.exp(-pace * rounds) * (start - floor) > room
-            rounds += late
-            early = np.exp(-pace * (rounds - 1)) * (start - floor) <= room
-            rounds -= early & (rounds > 1)
+    reachable = settles | (at_once & _ties.met(floor, accuracy))
     return np.where(needed & ~reachable, np.inf, rounds)
 
 

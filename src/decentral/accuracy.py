@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _descent, _quadratic
+from decentral import _descent, _quadratic, _ties
 from decentral._validation import Floats, Infeasible, Ints, choice, flag, reals
 from decentral.errors import InfeasibleError
 
@@ -90,7 +90,9 @@ def min_quorum(
         = \lfloor \varphi / \varepsilon \rfloor + 1
 
     For :math:`\eta = 1/a` the error need not fall below :math:`\varphi/k`, and
-    :math:`k_{\min} = \lceil \varphi / \varepsilon \rceil`.
+    :math:`k_{\min} = \lceil \varphi / \varepsilon \rceil`. Numbers within a relative 1e-12 of
+    each other count as equal, here :math:`\varphi/k` and :math:`\varepsilon`, and
+    :math:`\eta a` and 1.
 
     Parameters
     ----------
@@ -131,20 +133,16 @@ def min_quorum(
     )
     rate = columns["curvature"] * columns["step"]
     spread = _descent.spread(rate, columns)
-    needed = np.floor(spread / columns["accuracy"]) + 1
+    share = spread / columns["accuracy"]
+    needed = np.where(
+        _ties.equal(rate, 1.0),
+        np.maximum(np.ceil(share / (1 + _ties.TOLERANCE)), 1),
+        np.floor(share / (1 - _ties.TOLERANCE)) + 1,
+    )
     if needed.max() >= 2**53:
         raise InfeasibleError(
             f"accuracy must be within reach of 2**53 workers, but it takes {needed.max():g}"
         )
-
-    def enough(quorum: Floats) -> npt.NDArray[np.bool_]:
-        floor = spread / quorum
-        return np.where(rate == 1, floor <= columns["accuracy"], floor < columns["accuracy"])
-
-    # The quotient is rounded; what decides is the floor of the error itself.
-    needed += np.where(enough(needed), 0, 1)
-    fewer = np.maximum(needed - 1, 1)
-    needed = np.where(enough(fewer), fewer, needed)
     result: Ints = needed.astype(np.int64)
     return result if result.ndim else int(result)
 
@@ -189,9 +187,10 @@ def rounds_to_accuracy(
     -------
     ndarray, of the common shape of the arguments
         A NumPy float if all are scalars; 0 where the start is accurate enough, and 1 where the
-        step is 1/a, which forgets the start at once. The whole
-        number is the least at which :func:`squared_error` is at most `accuracy`, up to the
-        rounding of that error.
+        step is 1/a, which forgets the start at once. The whole number is the least at which
+        :func:`squared_error` is at most `accuracy`. Within a relative 1e-12 numbers count as
+        equal: an accuracy that is missed by so little is reached, one so little above what
+        the error settles at is not, and a step so near to 1/a is 1/a.
 
     Raises
     ------

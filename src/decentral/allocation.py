@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial
+from decentral import _binomial, _ties
 from decentral._validation import Floats, Ints, broadcast, integer, integers, probabilities
 from decentral.errors import InfeasibleError
 
@@ -191,7 +191,8 @@ def best_allocation(
     -------
     ndarray of int, shape (L,)
         Replicas of each stage; they sum to N. Stages of equal availability differ by at
-        most one.
+        most one. Which of several allocations it is that drop equally little, to a relative
+        1e-12, does not depend on rounding.
 
     Raises
     ------
@@ -269,13 +270,24 @@ def _by_gain(live: Floats, total: int) -> Ints:
         level = (low + high) / 2
         low, high = (low, level) if wanted(level).sum() <= total else (level, high)
     replicas = np.maximum(wanted(high) - 1, 1)
+    left = total - int(replicas.sum())
     heap = [(-log_gain(i, int(r)), int(r), i) for i, r in enumerate(replicas)]
     heapq.heapify(heap)
-    for _ in range(total - int(replicas.sum())):
-        _, count, stage = heap[0]
-        replicas[stage] = count + 1
+    taken: list[tuple[float, int, int]] = []
+    while len(taken) < left or (taken and _tie(heap[0], taken[left - 1])):
+        lost, count, stage = heap[0]
+        taken.append((lost, count, stage))
         heapq.heapreplace(heap, (-log_gain(stage, count + 1), count + 1, stage))
+    sure = [turn for turn in taken if not _tie(turn, taken[left - 1])]
+    tied = sorted(taken[len(sure) :], key=lambda turn: turn[1:])  # fewest replicas, first stage
+    for _, _, stage in sure + tied[: left - len(sure)]:
+        replicas[stage] += 1
     return replicas
+
+
+def _tie(turn: tuple[float, int, int], last: tuple[float, int, int]) -> bool:
+    """Return whether two logarithms of gains, which come first, count as equal."""
+    return abs(turn[0] - last[0]) <= _ties.TOLERANCE * max(1.0, abs(last[0]))
 
 
 def _outage(live: Floats, replicas: Ints) -> Floats:
@@ -327,21 +339,21 @@ class _Search:
 
     def best(self) -> Ints:
         """Return the workers of each kind."""
-        drop, shares, _ = self._sweep(math.inf, _BEAM)
+        drop, _, _ = self._sweep(math.inf, _BEAM)
+        if drop < _binomial.TINY:
+            raise ValueError(
+                f"workers must be so few that more than {_binomial.TINY:g} is dropped, for the "
+                f"search with skips, but it is {self.total}"
+            )
         most = min(_MOST_STATES, _MOST_WORK // (self.extra.size * (self.skips + 2) ** 2))
-        better, found, complete = self._sweep(drop, most)
+        _, found, complete = self._sweep(drop, most)
         if not complete:
             raise ValueError(
                 f"availabilities must be of fewer kinds for {self.total} workers and "
                 f"{self.skips} skips: there are {self.kinds.size}, and the exact search "
                 f"would keep more than {most:,} states"
             )
-        if min(drop, better) < _binomial.TINY:
-            raise ValueError(
-                f"workers must be so few that more than {_binomial.TINY:g} is dropped, for the "
-                f"search with skips, but it is {self.total}"
-            )
-        return found if better < drop else shares
+        return found
 
     def _sweep(self, known: float, most: int) -> tuple[float, Ints, bool]:
         """Extend allocations kind by kind; return the best, and whether none was left out."""
@@ -359,13 +371,13 @@ class _Search:
                 laws, shares = laws[keep], shares[keep]
             if not len(laws) or (known < math.inf and not complete):
                 return math.inf, shares, complete
-        first = int(np.argmin(laws[:, -1]))
+        first = int(_ties.first_least(laws[:, -1]))
         return float(laws[first, -1]), shares[first], complete
 
     def _extend(
         self, kind: int, laws: Floats, shares: Ints, known: float, most: int
     ) -> tuple[Floats, Ints, Floats]:
-        """Give the next kind its workers in all ways; return what may beat the best known.
+        """Give the next kind its workers in all ways; return what may be as good as the best known.
 
         Of what may, one more than `most` is kept, so that the caller notices.
         """
@@ -376,7 +388,7 @@ class _Search:
         joined = _binomial.join(laws[owner], self.laws[kind][used])
         later = self.hope[kind + 1][spare[owner] - used]
         bound = joined[:, -1] + (joined[:, :-1] * later[:, ::-1]).sum(axis=1)
-        keep = np.flatnonzero(bound < known)
+        keep = np.flatnonzero(_ties.met(bound, known))
         if keep.size > most:
             keep = keep[np.argsort(bound[keep], kind="stable")[: most + 1]]
         longer = np.column_stack((shares[owner[keep]], self.members[kind] + used[keep]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial
+from decentral import _binomial, _ties
 from decentral._validation import Floats, Ints, broadcast, integers, probabilities
 from decentral.errors import InfeasibleError
 
@@ -228,7 +228,7 @@ def best_design(
     -------
     Design
         With arrays of the common shape of the arguments, or plain numbers. The least r
-        if several cost the same.
+        if several cost the same, to a relative 1e-12.
 
     Raises
     ------
@@ -317,7 +317,8 @@ class _Problems:
         low = np.full_like(high, -1)
         while np.any(high - low > 1):
             middle = (low + high) // 2
-            enough = _binomial.tail(self.stages, tilted, np.maximum(middle, 0)) <= 2.0**-54
+            rest = _binomial.tail(self.stages, tilted, np.maximum(middle, 0))
+            enough = _ties.met(rest, 2.0**-54)
             open_ = high - low > 1
             high = np.where(open_ & enough, middle, high)
             low = np.where(open_ & ~enough, middle, low)
@@ -331,13 +332,13 @@ def _cheapest(problems: _Problems) -> tuple[Ints, Floats]:
     best = problems.cost(best_r)
 
     def improve(problem: Ints, replicas: Ints) -> Floats:
-        """Evaluate designs, and keep those that are better than the best so far."""
+        """Evaluate designs; keep the least cost, and the fewest replicas that attain it."""
         value = problems.take(problem).cost(replicas)
-        order = np.lexsort((replicas, value, problem))
-        first = order[np.unique(problem[order], return_index=True)[1]]
-        at, least, fewest = problem[first], value[first], replicas[first]
-        better = (least < best[at]) | ((least == best[at]) & (fewest < best_r[at]))
-        best[at[better]], best_r[at[better]] = least[better], fewest[better]
+        before = best.copy()
+        np.minimum.at(best, problem, value)
+        best_r[_ties.below(best, before)] = np.iinfo(np.int64).max
+        attains = _ties.met(value, best[problem])
+        np.minimum.at(best_r, problem[attains], replicas[attains])
         return value
 
     # A yield is at most its limit: from some r on, the workers alone cost more than the best.
@@ -354,7 +355,7 @@ def _cheapest(problems: _Problems) -> tuple[Ints, Floats]:
     while problem.size:
         improve(problem, low)
         at_least = improve(problem, high) * (low / high)
-        left = (at_least < best[problem]) & (high - low > 1)
+        left = (at_least < np.inf) & _ties.met(at_least, best[problem]) & (high - low > 1)
         problem, low, high = problem[left], low[left] + 1, high[left] - 1
         middle = (low + high) // 2
         split = middle < high

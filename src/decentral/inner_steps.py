@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic
+from decentral import _quadratic, _ties
 from decentral._validation import Floats, broadcast
 from decentral.inner_work import (
     best_inner_steps,
@@ -89,7 +89,8 @@ def stationary_variance(
     -------
     ndarray, shape (...)
         In squared units of the position; infinite where the server is unstable, which is
-        for :math:`r \ge 2`. A NumPy float for one mode and fleet.
+        for :math:`r \ge 2`, and for r within a relative 1e-12 of it. A NumPy float for one
+        mode and fleet.
 
     Raises
     ------
@@ -133,7 +134,8 @@ def _settled(
     shaken = (relative**2 * _quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
     with np.errstate(over="ignore", divide="ignore"):
         outer = (outer_step * most)[..., 0]
-        room = np.maximum(2 - outer * reach, 0)  # none where the server is unstable
+        pace = outer * reach
+        room = np.where(_ties.below(pace, 2), 2 - pace, 0)  # none where the server is unstable
         return np.asarray(shaken / reach * (outer / room))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic
+from decentral import _quadratic, _ties
 from decentral._validation import Floats, broadcast, integers, reals
 
 
@@ -31,7 +31,8 @@ def contraction(
         Between 0 and 2, and at most 1 if :math:`\eta a \le 1`; a NumPy float if all
         are scalars. Precise for the smallest :math:`\eta a` and the largest H; close to
         :math:`\eta a = 2` the rounding of that product costs a factor of
-        :math:`1/(2 - \eta a)`, here and in all that follows from it.
+        :math:`1/(2 - \eta a)`, here and in all that follows from it. Within a relative 1e-12
+        of 2 it counts as 2, which is unstable.
 
     Raises
     ------
@@ -215,8 +216,8 @@ def best_inner_steps(
     curvature : array_like
         a, positive.
     step : array_like
-        :math:`\eta`, positive and below 1/a, so that :math:`\lambda = -\ln(1 - \eta a)`
-        exists.
+        :math:`\eta`, positive and below 1/a by a relative 1e-12 or more, so that
+        :math:`\lambda = -\ln(1 - \eta a)` exists.
     sync_cost : array_like
         C, the time of a synchronisation over that of an inner step; non-negative.
 
@@ -251,7 +252,7 @@ def best_inner_steps(
         raise ValueError(f"sync_cost must be at most {_MOST_COST:g}, but it is {cost.max():g}")
     bend, size, cost = broadcast(curvature=bend, step=size, sync_cost=cost)
     rate = bend * size
-    if np.any(rate >= 1):
+    if not np.all(_ties.below(rate, 1)):
         raise ValueError(
             "step must be below 1/curvature, so that p is positive, but their product is "
             f"{float(rate.max())}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic
+from decentral import _quadratic, _ties
 from decentral._validation import Floats, flag, integer, scalar, vector
 
 # Copies that are simulated together: few enough for the cache, many enough to be worth a call.
@@ -114,7 +114,7 @@ def simulate(
     with np.errstate(over="ignore"):  # such weights are refused below
         run = _Run(bends, float(size), steps, moved, math.sqrt(variance))
     pace = run.pull.sum(axis=0)
-    if not np.all(pace < 2):
+    if not np.all(_ties.below(pace, 2)):
         raise ValueError(
             "outer_step must be smaller for these weights: some mode contracts by "
             f"{float(pace.max()):g}, and must stay below 2"

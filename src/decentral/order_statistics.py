@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quantile, _races
+from decentral import _quantile, _races, _ties
 from decentral._quadratic import scale as sizes
 from decentral._validation import Floats, Ints, broadcast, check_quorum, flag, integers, reals
 
@@ -147,8 +147,8 @@ def pareto_round_time(
     -------
     ndarray, of the common shape of the arguments
         In units of `scale`; a NumPy float if all are scalars. Infinite where the mean does
-        not exist, which is for :math:`n - k + 1 \le 1/\alpha`, and where it exceeds what a
-        double holds. The relative error is below
+        not exist, which is for :math:`\alpha\,(n - k + 1) \le 1` (to 1e-12), and where it
+        exceeds what a double holds. The relative error is below
         :math:`3 \cdot 10^{-14} (1 + \ln(n)/\alpha)`.
 
     Raises
@@ -177,7 +177,8 @@ def pareto_round_time(
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # where it is infinite
         growth = _log_gamma_gap(number, power, all_spare)
         growth = growth - _log_gamma_gap(number - first, power, spare)
-        return np.where(spare > 0, least * np.exp(growth / 2) * np.exp(growth / 2), np.inf)[()]
+        exists = spare * index > _ties.TOLERANCE
+        return np.where(exists, least * np.exp(growth / 2) * np.exp(growth / 2), np.inf)[()]
 
 
 def round_time(

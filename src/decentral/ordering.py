@@ -22,7 +22,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _chain
+from decentral import _chain, _ties
 from decentral._subsets import Pool, Reach, Sweep, sweep, sweep_nonempty, trace
 from decentral._validation import Ints, choice, flag, integers, scalar, vector
 from decentral.errors import InfeasibleError
@@ -99,8 +99,9 @@ def best_order(
     Returns
     -------
     Ordering
-        Of equally good orders, one that does not depend on chance. The given order if
-        all layers are alike: then the order does not matter beyond the last bit.
+        Of orders that are equally good to a relative 1e-12, the given one, else one that
+        is sorted by speed, else one that does not depend on chance. The given order if all
+        layers are alike: then the order does not matter.
 
     Raises
     ------
@@ -245,8 +246,8 @@ def swap_search(
         _descend(chain, rng.permutation(chain.devices).tolist())
         for _ in _watched(range(starts), flag("progress", progress), "restarts")
     ]
-    time, order = min(found, key=lambda pair: pair[0])
-    if time == math.inf:
+    _, order = found[int(_ties.first_least(np.array([time for time, _ in found])))]
+    if all(time == math.inf for time, _ in found):
         raise InfeasibleError(
             f"none of the orders that {starts} restarts of a heuristic tried allows a cut; "
             "another order may, and best_order would tell"
@@ -303,12 +304,13 @@ def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
         chain,
         speeds=[chain.speeds[d] for d in places],
         overhead=[chain.overhead[d] for d in places],
+        capacity=[chain.capacity[d] for d in places] if chain.capacity else [],
         room=[chain.room[d] for d in places] if chain.room else [],
     )
 
 
 def _bottleneck(chain: _chain.Chain, order: Iterable[int]) -> float:
-    solution = _chain.solve(_permuted(chain, order))
+    solution = _chain.optimum(_permuted(chain, order))
     return math.inf if solution is None else solution[0]
 
 
@@ -359,7 +361,8 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
             trial[a], trial[b] = trial[b], trial[a]
             swapped = _permuted(chain, trial)
             if time < math.inf:
-                helps = time > 0 and _chain.probe_once(swapped, math.nextafter(time, 0)).fits
+                less = time * (1 - _ties.TOLERANCE)
+                helps = time > 0 and _chain.probe_once(swapped, less).fits
             else:
                 helps = _held(swapped) > held
             if helps:
@@ -376,10 +379,6 @@ def _held(chain: _chain.Chain) -> int:
 
 def _sorted_orders(chain: _chain.Chain) -> list[list[int]]:
     return [sort_order(chain.speeds, kind).tolist() for kind in get_args(Kind)]
-
-
-def _best_of(chain: _chain.Chain, orders: list[list[int]]) -> tuple[float, list[int]]:
-    return min((_bottleneck(chain, order), order) for order in orders)
 
 
 class _Search:
@@ -400,17 +399,19 @@ class _Search:
         chain = self.chain
         if chain.held is not None and self.probe(math.inf).reach[-1] < chain.layers:
             return None
-        upper, order = _best_of(chain, _sorted_orders(chain))
-        interval = _chain.Interval(chain, upper=upper)
+        usual = [(_bottleneck(chain, order), order) for order in _sorted_orders(chain)]
+        interval = _chain.Interval(chain, upper=min(usual)[0])
         while (target := interval.aim()) is not None:
             found = self.probe(target)
             reached = int(found.reach[-1])
             if reached == chain.layers:
-                order = trace(self.pool, found)
-                interval.success(_bottleneck(chain, order))
+                interval.success(_bottleneck(chain, trace(self.pool, found)))
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
-        return order
+        for time, order in usual:
+            if _ties.met(time, interval.upper):
+                return order
+        return trace(self.pool, self.probe(_chain.just_above(interval.upper)))
 
     def best_nonempty(self, relaxed: list[int]) -> list[int] | None:
         """Find the best order where no device stays empty, from the best where some may."""
@@ -420,22 +421,25 @@ class _Search:
             steps = _watched(self.steps, self.progress, f"target {target:g}")
             return sweep_nonempty(self.pool, steps, self.reach, target)
 
-        upper, order = _best_of(chain, [relaxed, *_sorted_orders(chain)])
+        usual = [(_bottleneck(chain, order), order) for order in [*_sorted_orders(chain), relaxed]]
+        upper = min(usual)[0]
         if upper == math.inf:
             found, _ = test(math.inf)
             if found is None:
                 return None
-            upper, order = _bottleneck(chain, found), found
+            upper = _bottleneck(chain, found)
         lower = _bottleneck(self.chain, relaxed)
         interval = _chain.Interval(chain, lower=lower, upper=upper)
         while (target := interval.aim()) is not None:
             found, bid = test(target)
             if found is not None:
-                order = found
-                interval.success(_bottleneck(chain, order))
+                interval.success(_bottleneck(chain, found))
             else:
                 interval.failure(bid, 0.0)
-        return order
+        for time, order in usual:
+            if _ties.met(time, interval.upper):
+                return order
+        return test(_chain.just_above(interval.upper))[0]
 
     def worst(self) -> list[int]:
         """Find an order of the largest bottleneck."""
@@ -449,4 +453,5 @@ class _Search:
                 interval.success(found.slowest)
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
-        return trace(self.pool, self.probe(math.nextafter(interval.upper, 0), worst=True))
+        below = interval.upper * (1 - _ties.TOLERANCE)
+        return trace(self.pool, self.probe(below, worst=True))

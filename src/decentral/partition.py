@@ -26,7 +26,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _chain
+from decentral import _chain, _ties
 from decentral._validation import Floats, Ints, integers, scalar, vector
 from decentral.bounds import (
     blind_price_std,
@@ -131,7 +131,9 @@ def partition(
     speeds : array_like, shape (m,)
         Speed of each device in pipeline order, positive.
     memory : array_like, shape (L,), optional
-        Memory of each layer. Sums and comparisons of memory are exact.
+        Memory of each layer. It is added and compared exactly if it is whole, such as
+        bytes are; a capacity that is not, or that is filled with what is not, may be
+        exceeded by a relative 1e-12, since 1.6 is rounded where it is typed.
     capacity : array_like, shape (m,), optional
         Memory of each device; ``inf`` for no limit. Given together with `memory`.
     overhead : array_like, shape (m,), optional
@@ -143,9 +145,9 @@ def partition(
     Returns
     -------
     Partition
-        An optimal cut. Of all optimal cuts it is the one in which every boundary
-        lies as far along the chain as it does in any of them: devices early in
-        the pipeline take as much as the optimum lets them.
+        An optimal cut. Of all cuts that are optimal to a relative 1e-12 it is the one
+        in which every boundary lies as far along the chain as it does in any of them:
+        devices early in the pipeline take as much as the optimum lets them.
 
     Raises
     ------
@@ -162,7 +164,9 @@ def partition(
     a probe of a target either fits or names the smallest larger stage time that
     could [1]_. Stage times are differences of the prefix sums of the costs in
     double precision, so integer costs that sum to less than :math:`2^{53}` are
-    cut without any rounding before the division by the speed. With `nonempty` a
+    cut without any rounding before the division by the speed. Last, stage times that
+    differ by a relative 1e-12 or less count as equal, so that costs of .1 are cut as
+    costs of 1 are. With `nonempty` a
     probe takes O(mL) instead of O(m log L) operations.
 
     References
@@ -246,7 +250,8 @@ def fits(
     Parameters
     ----------
     target : float
-        A time, non-negative; ``inf`` asks whether there is a cut at all.
+        A time, non-negative; ``inf`` asks whether there is a cut at all. A target that is
+        missed by a relative 1e-12 or less counts as met.
     costs, speeds, memory, capacity, overhead, nonempty
         As for :func:`partition`.
 
@@ -267,7 +272,7 @@ def fits(
     """
     goal = scalar("target", target, infinite=True)
     chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
-    return _chain.probe_once(chain, goal).fits
+    return _chain.probe_once(chain, _ties.widened(goal)).fits
 
 
 def evaluate(
@@ -369,9 +374,9 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
 
     Each device gets the whole part of its share :math:`L v_j / V`; the layers
     left over go one each to the largest fractional parts, earlier devices first
-    among equals. This is common practice, not the optimum: it neither looks at
-    the costs nor at the time a rounded-up layer takes on a slow device. The method
-    is that of Hamilton for apportioning seats [1]_.
+    among equals (to a relative 1e-12 of L). This is common practice, not the
+    optimum: it neither looks at the costs nor at the time a rounded-up layer takes on a
+    slow device. The method is that of Hamilton for apportioning seats [1]_.
 
     Parameters
     ----------
@@ -402,11 +407,11 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
     (1.0, 0.6666666666666666)
     """
     layers, speed = vector("costs", costs).size, vector("speeds", speeds, positive=True)
-    pace = [Fraction(v) for v in speed.tolist()]  # exact, so that ties are ties
+    pace = [Fraction(v) for v in speed.tolist()]
     whole = sum(pace)
     shares = [layers * v / whole for v in pace]
     split = [math.floor(share) for share in shares]
-    order = sorted(range(len(pace)), key=lambda device: split[device] - shares[device])
-    for device in order[: layers - sum(split)]:
+    parts = [share - part for share, part in zip(shares, split, strict=True)]
+    for device in _ties.largest(parts, layers - sum(split), layers * _ties.TOLERANCE):
         split[device] += 1
     return evaluate(costs, speeds, split)

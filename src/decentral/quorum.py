@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _descent, _quadratic
+from decentral import _descent, _quadratic, _ties
 from decentral._validation import Floats, Ints, flag, reals
 from decentral.errors import InfeasibleError
 
@@ -96,8 +96,8 @@ def best_quorum(
     Returns
     -------
     Quorum
-        The smallest k of the least mean time. Its fields are numbers for one fleet, else
-        arrays of shape (...).
+        The smallest k of the least mean time, to a relative 1e-12. Its fields are numbers
+        for one fleet, else arrays of shape (...).
 
     Raises
     ------
@@ -165,6 +165,7 @@ def best_step(
     -------
     TunedStep
         Its fields are numbers if all arguments are scalars, else arrays of their common shape.
+        An accuracy that is missed by a relative 1e-12 or less counts as reached.
 
     Raises
     ------
@@ -215,8 +216,8 @@ def best_quorum_and_step(
     Returns
     -------
     TunedQuorum
-        The smallest k of the least mean time. Its fields are numbers for one fleet, else
-        arrays of shape (...).
+        The smallest k of the least mean time, to a relative 1e-12. Its fields are numbers
+        for one fleet, else arrays of shape (...).
 
     Raises
     ------
@@ -282,7 +283,7 @@ def _soonest(times: Floats, rounds: Floats) -> tuple[int | Ints, float | Floats,
     """Return the first quorum of the least mean time, its rounds and the time."""
     with np.errstate(invalid="ignore"):
         whole = np.where(rounds > 0, rounds * times, 0.0)
-    best = np.argmin(whole, axis=-1)
+    best = _ties.first_least(whole)
     pick = best[..., None]
     time = np.take_along_axis(whole, pick, axis=-1)[..., 0]
     if np.isinf(time).any():
@@ -297,7 +298,8 @@ def _soonest(times: Floats, rounds: Floats) -> tuple[int | Ints, float | Floats,
 
 def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
     """Return the best constant steps and their whole rounds."""
-    start, accuracy = columns["start"], columns["accuracy"]
+    start, accuracy = columns["start"], _ties.widened(columns["accuracy"])
+    columns = {**columns, "accuracy": accuracy}
     shaken = columns["noise"] / columns["curvature"] ** 2 / columns["quorum"]
     share = _descent.gradients(columns) / columns["quorum"]  # rounds, were every step the best
     several = share > 1
@@ -309,7 +311,8 @@ def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
 
     def late(rounds: Floats) -> npt.NDArray[np.bool_]:
         rate = _sharpest(rounds, start, shaken)
-        return _descent.error(rounds, rate, rate / (2 - rate) * shaken, start) > accuracy
+        error = _descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
+        return np.asarray(error > accuracy)
 
     # The rounds above are rounded; what decides is the error itself.
     rounds = rounds + (several & late(rounds))

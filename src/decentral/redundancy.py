@@ -17,7 +17,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial
+from decentral import _binomial, _ties
 from decentral._validation import (
     Floats,
     Infeasible,
@@ -263,14 +263,16 @@ def min_replicas(
     -------
     int, or ndarray of the common shape of the arguments
         The least r of at least 1 for which :func:`drop_probability` of
-        :func:`stage_outage` is at most `target`, up to the rounding of that probability;
-        a target that r replicas meet exactly counts as met.
+        :func:`stage_outage` is at most `target`. A target that is missed by a relative
+        1e-12 or less counts as met, so that ties come out right also in decimals, which
+        no double holds.
 
     Raises
     ------
     InfeasibleError
         If no number of replicas meets the target, because the floor that the failure
-        domains set is not below it; the error carries the `floor` and the `shortfall`.
+        domains set is not below it (by more than a relative 1e-12); the error carries the
+        `floor` and the `shortfall`.
     ValueError
         If an argument is malformed, or 2**52 replicas or more would be needed.
 
@@ -278,13 +280,15 @@ def min_replicas(
     -----
     Derived in the paper "Should a pipeline replicate stages or skip them?". The closed
     form is where the search starts; what is returned is settled by the drop probabilities
-    of r - 1 and r, so that ties are right.
+    of r - 1 and r.
 
     Examples
     --------
     >>> from decentral.redundancy import min_replicas
     >>> min_replicas(48, 0.9, 1e-3), min_replicas(48, 0.9, 1e-3, skips=4)
     (5, 2)
+    >>> min_replicas(1, 0.7, 0.09)  # 0.3**2
+    2
     >>> min_replicas(48, 0.9, 1e-2, skips=[0, 1, 2], domain_outage=1e-3, infeasible="inf")
     array([inf,  3.,  3.])
     """
@@ -303,10 +307,10 @@ def min_replicas(
     )
     result = np.ones(layers.shape)
     alone = _binomial.outage(live, 1, down)
-    one_fails = _binomial.tail(layers, alone, budget) > allowed
+    one_fails = ~_ties.met(_binomial.tail(layers, alone, budget), allowed)
     one_fails |= (allowed == 0) & (alone > 0) & (budget < layers)  # even if it underflows
     floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
-    hopeless = one_fails & (floor >= allowed)
+    hopeless = one_fails & ~_ties.below(floor, allowed)
     if hopeless.any() and infeasible == "raise":
         raise _unattainable(hopeless, floor, allowed, live)
     open_ = one_fails & ~hopeless
@@ -329,11 +333,11 @@ def _unattainable(
     first = tuple(np.argwhere(hopeless)[0].tolist())
     where = f" at index {list(first)}" if first else ""
     cause = "the failure domains" if live[first] > 0 else "an availability of 0"
-    reached = " and not reached" if floor[first] == allowed[first] else ""
+    reached = " and not reached" if _ties.met(floor[first], allowed[first]) else ""
     return InfeasibleError(
         f"no number of replicas meets target {allowed[first]:g}{where}: the share dropped has a "
         f"floor of {floor[first]:.6g}, set by {cause}{reached}",
-        shortfall=float(floor[first] - allowed[first]),
+        shortfall=max(float(floor[first] - allowed[first]), 0.0),
         floor=float(floor[first]),
     )
 
@@ -342,7 +346,8 @@ def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floa
     """Return the least r where r = 1 is too few and some r is enough: start at the closed form."""
 
     def meets(replicas: Floats) -> npt.NDArray[np.bool_]:
-        return _binomial.tail(layers, _binomial.outage(live, replicas, down), budget) <= allowed
+        outage = _binomial.outage(live, replicas, down)
+        return np.asarray(_ties.met(_binomial.tail(layers, outage, budget), allowed))
 
     bearable = _binomial.inverse_tail(layers, allowed, budget)
     # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.

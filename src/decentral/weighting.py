@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic
+from decentral import _quadratic, _ties
 from decentral._validation import Floats, broadcast, scalar, vector
 from decentral.errors import InfeasibleError
 
@@ -200,7 +200,7 @@ def matched_outer_step(
 
 def _target(target: npt.ArrayLike) -> Floats:
     goal = _quadratic.scale("target", target)
-    if not goal.max() < 2:
+    if not _ties.below(goal.max(), 2):
         raise ValueError(f"target must be below 2, but it is {float(goal.max())}")
     return goal
 
