@@ -1,6 +1,7 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
 # make run PAGE=partition     execute one page afresh and compare every output
+# make baseline                the laws and notebooks again, without NumPy's faster kernels
 # make notebooks / serve / bench / mutants / mutation / soak / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
@@ -14,7 +15,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test run notebooks serve bench mutants mutation soak lint lock clean
+.PHONY: book test baseline run notebooks serve bench mutants mutation soak lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
@@ -22,6 +23,13 @@ book: $(READY)
 test: book lint
 	$(BIN)/python tests/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The laws and the notebooks again, as on a processor without what NumPy found on this one.
+SITE_TESTS := browser build builder site small_site pages papers notation template helpers_of_pages library
+baseline: $(READY)
+	features="$$($(BIN)/python tests/dispatch.py)" && echo "NumPy without $$features" && \
+	export NPY_DISABLE_CPU_FEATURES="$$features" && test -z "$$($(BIN)/python tests/dispatch.py)" && \
+	$(BIN)/python -m pytest -n auto --dist loadfile $(SITE_TESTS:%=--ignore=tests/test_%.py)
 
 run: $(READY)
 	@test -f notebooks/$(PAGE).ipynb || { echo "PAGE must be one of: $(basename $(notdir $(wildcard notebooks/*.ipynb)))"; exit 2; }

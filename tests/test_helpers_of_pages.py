@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 
 from papers import checks, claims, figures, text
 from papers.checks import Agreement, agree, grid, must_fail, z_score
@@ -656,6 +657,12 @@ def test_the_summary_tells_of_labelled_lines_and_bars():
         "shares: 2 points, x 0.5 to 1.5, y 0.125 to 0.25; bars: 3 bars, 0.125 to 3.5"
     )
     assert figures.summary(Figure()) == "[figure] "
+
+
+def test_letters_are_of_matplotlibs_own_font_whatever_the_system_has():
+    fonts = [Path(font.fname) for font in fontManager.ttflist]
+    assert fonts
+    assert all(font.is_relative_to(mpl.get_data_path()) for font in fonts)
 
 
 def test_a_figure_is_shown_when_its_block_ends(monkeypatch):

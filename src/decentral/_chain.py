@@ -10,7 +10,9 @@ optimum, without a tolerance [PinarAykanat2004]_.
 
 Exact here means exact for the numbers as stored: a stage time *is* the float
 ``(P[j] - P[i]) / speed + overhead``, with ``P`` the prefix sums of the costs.
-That float is monotone in ``i`` and ``j``, which is all the argument needs.
+That float is monotone in ``i`` and ``j``, which is all the argument needs. What the
+public functions return is one step from there: the cut that a probe just above the
+optimum finds, so that times that differ by rounding alone are ties.
 
 .. [PinarAykanat2004] A. Pınar and C. Aykanat, "Fast optimal load balancing
    algorithms for 1D partitioning", J. Parallel Distrib. Comput. 64 (2004).

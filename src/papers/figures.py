@@ -3,7 +3,8 @@
 A figure is drawn once, in the light palette. On the way out each palette colour
 becomes a CSS variable, and a style sheet inside the SVG gives the variables their
 dark values where the page's colour scheme is dark. Identifiers are hashed from
-fixed text and coordinates are rounded, so equal figures give equal bytes.
+fixed text, coordinates are rounded, and letters are those of Matplotlib's own font,
+so equal figures give equal bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -19,6 +21,7 @@ import numpy as np
 from IPython.display import display
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 
 # Light and dark value of each colour; all text colours have a contrast above 4.5
 # on their background, and the four hues differ for every common colour blindness.
@@ -33,6 +36,11 @@ PALETTE = {
     "purple": ("#9a3c7c", "#f094cf"),
 }
 PAPER, INK, MUTED, GRID, BLUE, ORANGE, GREEN, PURPLE = (light for light, _ in PALETTE.values())
+
+# A system may have another version of the font, with other outlines and numbers of letters.
+fontManager.ttflist = [
+    font for font in fontManager.ttflist if Path(font.fname).is_relative_to(mpl.get_data_path())
+]
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
