@@ -20,6 +20,7 @@ from decentral.stragglers import (
     pareto_round_time,
     rounds_to_accuracy,
 )
+from decentral.transformers import layers, model
 
 # --- replicas -------------------------------------------------------------------------------
 
@@ -91,6 +92,17 @@ def test_of_allocations_that_drop_equally_little_the_first_stage_is_served():
     assert best_allocation([0.95, 0.75], 4).tolist() == [2, 2]
     # The third worker: .95 -> .9975 and .9375 -> .984375 gain equally; one replica goes first.
     assert best_allocation([0.95, 0.75, 0.95, 0.75], 7).tolist() == [2, 2, 1, 2]
+
+
+def test_bytes_are_rounded_up_from_the_decimals_that_were_typed():
+    for tenths in range(1, 80):
+        size = tenths / 10
+        found = layers(
+            model("gpt2-xl"), sequence_length=10, bytes_per_parameter=size, bytes_per_value=size
+        )
+        exact = [math.ceil(Fraction(tenths, 10) * int(n)) for n in found.parameters]
+        assert found.parameter_bytes.tolist() == exact
+        assert found.boundary_bytes == 1600 * tenths  # ten tokens of 1600 values
 
 
 # --- cuts and orders ------------------------------------------------------------------------

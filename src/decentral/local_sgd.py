@@ -130,7 +130,7 @@ def simulate(
             f"rounds and replicas must need at most {_MOST_DRAWS:.0e} random numbers, but with "
             f"{settle:.3g} rounds to settle they need {draws:.3g}"
         )
-    settle = math.ceil(settle)
+    settle = math.ceil(settle * (1 - _ties.TOLERANCE))
 
     def block(seeds: np.random.SeedSequence, size: int) -> Floats:
         """Return the mean squares of some of the copies."""

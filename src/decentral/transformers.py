@@ -15,8 +15,10 @@ they are bound by memory bandwidth and small.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -347,17 +349,21 @@ def layers(
         parameters=parameters,
         parameter_bytes=_whole("bytes_per_parameter", weight, parameters),
         activation_bytes=_whole("bytes_per_value", value, tokens * np.array(values, float)),
-        boundary_bytes=int(np.ceil(value * tokens * hidden)),
+        boundary_bytes=int(_whole("bytes_per_value", value, np.array([tokens * hidden]))[0]),
     )
 
 
 def _whole(name: str, each: float, counts: npt.NDArray[np.number]) -> Ints:
-    """Return the bytes of so many numbers, rounded up, or refuse counts beyond integers."""
-    with np.errstate(over="ignore"):
-        total: Floats = np.ceil(each * counts)
-    if total.max() >= 2.0**63:
+    """Return the bytes of so many numbers, rounded up, or refuse counts beyond integers.
+
+    A size with decimals may have been rounded up where it was typed, by half a unit in its last
+    place at most: that is no further byte.
+    """
+    least = Fraction(each) if each.is_integer() else Fraction(each) * (1 - Fraction(1, 2**53))
+    total = [math.ceil(least * int(count)) for count in counts]
+    if max(total) >= 2**63:
         raise ValueError(
             f"{name} must give each layer less than 2**63 bytes, but it is {each:g} and a "
             f"layer has {counts.max():.4g} numbers"
         )
-    return total.astype(np.int64)
+    return np.array(total, dtype=np.int64)
