@@ -1,13 +1,10 @@
 """The site in a browser: each page at two widths, light and dark, without a network."""
 
 import base64
-import functools
-import http.server
 import inspect
 import io
 import json
 import re
-import threading
 import time
 from collections import namedtuple
 from itertools import pairwise
@@ -20,31 +17,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-import browser as browsers
 from test_site import BOOK, SITE
 
 WIDTHS = (1280, 390)
+TEX = re.compile(r"\\[a-zA-Z]+|\$|\{[a-z:]+\}`")
 MODES = {"light": "#ffffff", "dark": "#121212"}  # and the paper of the figures
-
-
-@pytest.fixture(scope="module")
-def server():
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(SITE))
-    handler.log_message = lambda *_: None
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{httpd.server_port}"
-        httpd.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    driver = browsers.start(str(tmp_path_factory.mktemp("profile")))
-    if driver is None:
-        # `-rs` in the settings of pytest prints this at the end of the run.
-        pytest.skip("THE BROWSER TESTS WERE SKIPPED: no Chromium, and none could be installed")
-    yield driver
-    driver.quit()
 
 
 def visit(browser, url, width=1280):
@@ -124,7 +101,7 @@ class TestPage:
             "copy.querySelectorAll('pre, code, script, mjx-container, .highlight')"
             ".forEach(e => e.remove()); return copy.textContent"
         )
-        assert re.findall(r"\\[a-zA-Z]+|\$|\{[a-z:]+\}`", text) == []
+        assert TEX.findall(text) == []
 
     @pytest.mark.parametrize("mode", MODES)
     def test_nothing_is_wider_than_the_window(self, browser, opened, mode):
@@ -356,19 +333,3 @@ def test_a_link_shows_what_it_leads_to(browser, server, kind):
     ActionChains(browser).send_keys(Keys.ESCAPE).perform()
     assert browser.find_elements(By.ID, "preview") == []
     assert network_failures(browser) == []
-
-
-@pytest.mark.parametrize(
-    ("word", "page"),
-    [
-        ("bottleneck", "partition.html"),
-        ("Kantorovich", "inner_steps.html"),
-        ("best_quorum", "api/stragglers.html"),
-    ],
-)
-def test_search_works_offline(browser, server, word, page):
-    visit(browser, f"{server}/search.html?q={word}")
-    browser.implicitly_wait(10)
-    found = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
-    browser.implicitly_wait(0)
-    assert any(page in link.get_attribute("href") for link in found)

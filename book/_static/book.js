@@ -1,5 +1,5 @@
-/* Two things for readers with a script engine: links show what they lead to, and figures enlarge.
-   Without it the links are links and the figures are figures. */
+/* For readers with a script engine links show what they lead to, figures enlarge, and the theme's menus
+   give way to what was chosen in them. Without it the links are links and the figures are figures. */
 "use strict";
 
 const HOVER_DELAY = 150; // ms; shorter and a passing pointer opens previews
@@ -121,6 +121,20 @@ function offerEnlargement() {
   }
 }
 
+/* ---- The theme's menus on narrow screens ---- */
+
+/* A menu would stay in front of the section that was chosen in it, and leave the keyboard nowhere. */
+function closeMenus() {
+  for (const side of ["primary", "secondary"]) {
+    const menu = document.getElementById(`pst-${side}-sidebar-modal`);
+    const button = document.querySelector(`.${side}-toggle`);
+    menu?.addEventListener("click", (event) => event.target.closest("a") && menu.close());
+    menu?.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") menu.addEventListener("close", () => button.focus(), { once: true });
+    });
+  }
+}
+
 /* The menu of MathJax offers a renderer that this site does not carry. */
 function trimMenu() {
   MathJax.startup.document.menu?.menu?.findID("Settings", "Renderer")?.disable();
@@ -129,5 +143,6 @@ function trimMenu() {
 document.addEventListener("DOMContentLoaded", () => {
   offerPreviews();
   offerEnlargement();
+  closeMenus();
   window.addEventListener("load", () => window.MathJax?.startup?.promise?.then(trimMenu));
 });

@@ -2,11 +2,11 @@
 
 The theme's live-code button registers its script twice and points to a server of
 a third party. The book offers the source of its papers for download instead, so the
-script is left out of every page. MathJax comes with a dozen bundles, other languages of
-mathematics, a second renderer and speech rules for a dozen languages of people. The pages
-load one bundle, and the reader's menu the English rules; the rest is deleted. So are the
-theme's translations and templates, the older format of its fonts, and maps of minified
-sources.
+script is left out of every page; our own for the search is left out of all pages but
+that of the search. MathJax comes with a dozen bundles, other languages of mathematics,
+a second renderer and speech rules for a dozen languages of people. The pages load one
+bundle, and the reader's menu the English rules; the rest is deleted. So are the theme's
+translations and templates, the older format of its fonts, and maps of minified sources.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ _LANGUAGES = ("asciimath.js", "mml.js", "mml/**/*.js", "tex-*.js")
 def tidy_scripts(
     app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Drop the live-code scripts and every script that is there twice."""
+    """Drop what a page does not need: live code, the search elsewhere, and scripts twice over."""
     kept: dict[str, Any] = {}
     for script in context.get("script_files", []):
         text = f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', '')}"
-        if "thebe" not in text.lower():
+        elsewhere = "_static/search.js" in text and pagename != "search"
+        if "thebe" not in text.lower() and not elsewhere:
             kept.setdefault(text, script)
     context["script_files"] = list(kept.values())
 
