@@ -1,8 +1,6 @@
 """Every control that a reader sees is used once, at three widths where it differs."""
 
-import json
-import re
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
 import pytest
 from selenium.common.exceptions import TimeoutException
@@ -61,14 +59,9 @@ def use_a_menu(browser, side, width):
         if wide:
             button.click()
         else:
-            x = 4 if side == "secondary" else width - 8
+            x = 4 if side == "secondary" else width - 40  # left of the scroll bar
             ActionChains(browser).move_by_offset(x, 400).click().perform()
             ActionChains(browser).move_by_offset(-x, -400).perform()
-
-    def close_by_keyboard():
-        button.send_keys(Keys.ENTER) if wide else browser.switch_to.active_element.send_keys(
-            Keys.ESCAPE
-        )
 
     if wide:
         until(browser, in_front, browser, content)
@@ -80,7 +73,10 @@ def use_a_menu(browser, side, width):
     until(browser, hidden, browser, content)
     button.send_keys(Keys.ENTER)
     until(browser, in_front, browser, content)
-    close_by_keyboard()
+    if wide:
+        button.send_keys(Keys.ENTER)
+    else:
+        browser.switch_to.active_element.send_keys(Keys.ESCAPE)
     until(browser, hidden, browser, content)
     if not wide:
         assert browser.switch_to.active_element == button
@@ -89,7 +85,7 @@ def use_a_menu(browser, side, width):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("side", MENUS)
 def test_a_menu_opens_and_closes(browser, server, side, width):
-    visit(browser, f"{server}/colophon.html", width)
+    visit(browser, f"{server}/ledger.html", width)
     if side == "secondary" and width == 1280:
         assert in_front(browser, MENUS[side])  # always, so there is no button
         assert shown(browser, ".secondary-toggle") == []
@@ -97,16 +93,15 @@ def test_a_menu_opens_and_closes(browser, server, side, width):
         use_a_menu(browser, side, width)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_dead_menu_is_found(browser, server, width):
-    visit(browser, f"{server}/colophon.html", width)
+def test_a_dead_menu_is_found(browser, server):
+    visit(browser, f"{server}/colophon.html", 390)
     (button,) = shown(browser, ".primary-toggle")
     browser.execute_script("arguments[0].replaceWith(arguments[0].cloneNode(true))", button)
     with pytest.raises(TimeoutException):
-        use_a_menu(browser, "primary", width)
+        use_a_menu(browser, "primary", 390)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [1280, 390])
 def test_the_contents_lead_to_a_section(browser, server, width):
     visit(browser, f"{server}/partition.html", width)
     if width < 992:
@@ -117,13 +112,13 @@ def test_the_contents_lead_to_a_section(browser, server, width):
     until(browser, in_front, browser, "#what-it-costs > h2")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [1280, 390])
 def test_the_site_menu_leads_to_a_page(browser, server, width):
     visit(browser, f"{server}/colophon.html", width)
     if width < 992:
         shown(browser, ".primary-toggle")[0].click()
-    until(browser, in_front, browser, ".bd-links summary")
-    shown(browser, ".bd-links summary")[0].click()
+    until(browser, in_front, browser, ".bd-links .toctree-toggle")
+    shown(browser, ".bd-links .toctree-toggle")[0].click()
     inner = until(browser, lambda: shown(browser, ".bd-links a[href='api/errors.html']"))[0]
     inner.click()
     until(browser, lambda: browser.current_url == f"{server}/api/errors.html")
@@ -148,8 +143,9 @@ def test_previous_and_next_lead_to_the_neighbours(browser, server):
 # --- the top of a page ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", 1280), ("keyboard", 1280), ("mouse", 768), ("mouse", 390)]
+)
 def test_the_search_button_opens_the_field(browser, server, how, width):
     visit(browser, f"{server}/api/errors.html", width)
     if how == "mouse":
@@ -164,11 +160,12 @@ def test_the_search_button_opens_the_field(browser, server, how, width):
 
 def test_the_search_page_has_a_field_of_its_own(browser, server):
     visit(browser, f"{server}/search.html")
-    browser.switch_to.active_element.send_keys("hardness", Keys.ENTER)
+    (field,) = shown(browser, "form.bd-search input")
+    field.send_keys("hardness", Keys.ENTER)
     until(browser, lambda: shown(browser, "#search-results li a"))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [1280, 390])
 def test_the_colour_button_goes_round(browser, server, width):
     visit(browser, f"{server}/colophon.html", width)
     (button,) = shown(browser, ".theme-switch-button")
@@ -200,30 +197,19 @@ def test_the_download_button_offers_the_source_and_prints(browser, server):
 def test_downloads_are_there(browser, server, page):
     visit(browser, f"{server}/{page}")
     links = [x.get_attribute("href") for x in shown(browser, "p.masthead a[download]")]
-    links += browser.execute_script("return document.querySelector('.dropdown-menu a').href")
+    assert links
     for link in links:
-        answer = "return fetch(arguments[0]).then(x => x.ok && x.text())"
-        assert len(browser.execute_script(answer, link)) > 100, link
+        answer = browser.execute_script("return fetch(arguments[0]).then(x => x.text())", link)
+        source = SITE / urlsplit(link).path[1:]
+        assert answer == source.read_text("utf-8"), link
 
 
 def test_the_keyboard_can_skip_to_the_text(browser, server):
     visit(browser, f"{server}/colophon.html")
     ActionChains(browser).send_keys(Keys.TAB).perform()
-    link = browser.switch_to.active_element
-    assert link.text == "Skip to main content"
-    until(browser, in_front, browser, "#pst-skip-link a")
-    link.send_keys(Keys.ENTER)
+    until(browser, in_front, browser, "#pst-skip-link a:focus")
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
     until(browser, lambda: browser.current_url.endswith("#main-content"))
-
-
-def test_a_button_leads_back_to_the_top(browser, server):
-    visit(browser, f"{server}/partition.html")
-    browser.execute_script("scrollTo({top: 3000, behavior: 'instant'})")
-    until(browser, lambda: browser.execute_script("return scrollY") > 2000)
-    browser.execute_script("scrollTo({top: 2000, behavior: 'instant'})")
-    until(browser, in_front, browser, "#pst-back-to-top")
-    shown(browser, "#pst-back-to-top")[0].click()
-    until(browser, lambda: browser.execute_script("return scrollY") == 0)
 
 
 # --- in the text ----------------------------------------------------------------------------
@@ -244,10 +230,10 @@ def test_folded_code_opens_and_closes(browser, server):
 
 
 def test_code_can_be_copied(browser, server):
-    visit(browser, f"{server}/library.html")
+    visit(browser, f"{server}/partition.html")
     permissions = {"permissions": ["clipboardReadWrite"], "origin": server}
     browser.execute_cdp_cmd("Browser.grantPermissions", permissions)
-    block = browser.find_elements(By.CSS_SELECTOR, "article .highlight:has(> .copybtn)")[0]
+    block = shown(browser, "article .highlight:has(> .copybtn)")[0]
     code = block.find_element(By.TAG_NAME, "pre").text
     ActionChains(browser).move_to_element(block).perform()
     button = block.find_element(By.CLASS_NAME, "copybtn")
@@ -274,26 +260,26 @@ def test_a_heading_offers_a_link_to_itself(browser, server):
 # What a test of this file, of the figures, or of the dead links uses.
 USED = [
     *(".primary-toggle", ".secondary-toggle", ".bd-links summary", ".search-button__button"),
-    *(".theme-switch-button", ".dropdown-download-buttons > button", "#pst-back-to-top"),
-    *("form.bd-search input", "details.above-input > summary", ".copybtn", "button.enlarge"),
+    *(".theme-switch-button", ".dropdown-download-buttons > button", "form.bd-search input"),
+    *("details.above-input > summary", ".copybtn", "button.enlarge"),
 ]
 UNUSED = """
-const used = arguments[0].join(), controls = 'button, input, select, summary, [role=button], [onclick]';
-const strange = [...document.querySelectorAll(controls)].filter(e =>
-  !e.matches(used) && !e.closest('mjx-container') && e.checkVisibility({visibilityProperty: true}));
-const nowhere = [...document.querySelectorAll('a:not([href]), a[href=""], a[target]')].filter(e =>
-  e.checkVisibility({visibilityProperty: true}));
-return [...strange, ...nowhere].map(e => e.outerHTML.slice(0, 200));
+const controls = 'button, input, select, summary, [role=button], [onclick]';
+const seen = e => e.checkVisibility({visibilityProperty: true}) && !e.closest('mjx-container');
+const strange = [...document.querySelectorAll(controls)].filter(e => !e.matches(arguments[0]));
+const nowhere = document.querySelectorAll('a:not([href]), a[href=""], a[target]');
+return [...strange, ...nowhere].filter(seen).map(e => e.outerHTML.slice(0, 200));
 """
+PAGES = [
+    *(("partition", width) for width in WIDTHS),
+    *((page, 1280) for page in ("index", "api/stragglers", "search", "genindex")),
+]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
-    "page", ["index", "partition", "ledger", "api/stragglers", "search", "genindex"]
-)
+@pytest.mark.parametrize(("page", "width"), PAGES)
 def test_no_control_is_unknown(browser, server, page, width):
     visit(browser, f"{server}/{page}.html", width)
-    assert browser.execute_script(UNUSED, USED) == []
+    assert browser.execute_script(UNUSED, ",".join(USED)) == []
 
 
 def test_a_planted_control_is_unknown(browser, server):
@@ -302,4 +288,4 @@ def test_a_planted_control_is_unknown(browser, server):
         "document.querySelector('article').insertAdjacentHTML('beforeend',"
         "'<button>x</button> <a>y</a>')"
     )
-    assert len(browser.execute_script(UNUSED, USED)) == 2
+    assert len(browser.execute_script(UNUSED, ",".join(USED))) == 2
