@@ -7,7 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from test_browser import TEX, visit
-from test_site import SITE
+from test_site import PAGES, SITE
 
 
 def search(browser, place, words):
@@ -67,3 +67,8 @@ def test_a_book_in_a_folder_can_be_searched(browser):
     """Where no page can be fetched a result is a link to its page."""
     links = [address(x) for x in search(browser, SITE.as_uri(), "Kantorovich")]
     assert links == [(SITE / "inner_steps.html").as_uri()]
+
+
+def test_only_the_page_of_the_search_loads_its_script():
+    loading = [x for x in PAGES if "_static/search.js" in (SITE / x).read_text("utf-8")]
+    assert loading == ["search.html"]
