@@ -259,10 +259,10 @@ def test_replicas_where_the_target_is_a_drop_rate():
     usable = (target > 1e-300) & (target < 1)
     stages, a, r, skips, target = (x[usable] for x in (stages, a, r, skips, target))
     before = drop_probability(stages, stage_outage(a, np.maximum(r - 1, 1)), skips=skips)
-    steep = target * (1 + 1e-12) < before
+    steep = target * (1 + 1e-11) < before  # so many replicas multiply the rounding of a
     steep |= r == 1
     np.testing.assert_array_equal(min_replicas(stages, a, target, skips=skips)[steep], r[steep])
-    less = target * (1 - 2e-12)
+    less = target * (1 - 1e-11)
     assert np.all(min_replicas(stages, a, less, skips=skips)[steep] > r[steep])
 
 
@@ -277,7 +277,8 @@ def test_replicas_close_above_the_floor():
                 drops = drop_probability(
                     48, stage_outage(a, [r - 1, r], domain_outage=1e-3), skips=skips
                 )
-                assert drops[1] <= target * (1 + 1e-12) < drops[0]
+                assert drops[1] <= target * (1 + 2e-12)
+                assert target * (1 + 1e-12) < drops[0]
                 with pytest.raises(InfeasibleError, match="and not reached"):
                     min_replicas(48, a, floor, skips=skips, domain_outage=1e-3)
 
@@ -568,7 +569,7 @@ def test_the_bounds_of_the_search_are_bounds():
     for _ in range(20):
         kinds, members = np.sort(rng.uniform(0.3, 0.95, 3)), rng.integers(1, 4, 3)
         live, workers = np.repeat(kinds, members), int(members.sum() + rng.integers(1, 12))
-        hope = allocation._Search(kinds, members, workers, 2).hope[0][-1]
+        hope = allocation._Search(kinds, members, workers, 2).fear[0][-1]
         for skips in range(3):
             least = _drop(live, best_allocation(live, workers, skips=skips), skips)
             assert hope[skips] <= least * (1 + RTOL)

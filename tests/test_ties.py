@@ -249,3 +249,75 @@ def test_a_pareto_mean_does_not_exist_at_its_border_in_decimals():
         if spare.denominator == 1:  # n - k + 1 = 1/alpha
             assert pareto_round_time(200, 201 - int(spare), tail=alpha / 100) == math.inf
             assert pareto_round_time(200, 200 - int(spare), tail=alpha / 100) < math.inf
+
+
+# --- found by attack ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [(1, 1e-313), (1, 5e-324), (1e120, 1e-200), (1e8, 1e-305)])
+def test_orders_of_times_so_small_that_rounding_is_coarse(scale):
+    speed, cost = scale
+    costs, speeds = np.array([1, 5, 1, 1]) * cost, np.array([1, 2, 1]) * speed
+    assert (
+        swap_search(costs, speeds).order.tolist()
+        == swap_search([1, 5, 1, 1], [1, 2, 1]).order.tolist()
+    )
+    times = [bottleneck(costs, speeds[list(p)]) for p in itertools.permutations(range(3))]
+    assert worst_order(costs, speeds).partition.bottleneck == max(times)
+
+
+def test_memory_close_to_what_an_integer_of_64_bits_holds():
+    for capacity in ([math.inf, math.inf], [2.0**61, 2**62]):
+        found = best_order([1, 2], [1, 2], memory=[2**61 - 10, 0.5], capacity=capacity)
+        assert found.partition.counts.tolist() == [1, 1]
+
+
+KINDS = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85]
+
+
+@pytest.mark.parametrize(
+    ("fleet", "workers", "skips"),
+    [
+        ([0, *KINDS], 40, 1),
+        (KINDS * 24, 250, 2),
+        ([0.5, 0.6, 0.7, 0.8] * 25, 120, 2),
+        ([k / 100 for k in range(1, 9)] * 8, 90, 1),
+    ],
+)
+def test_where_almost_all_is_dropped_the_most_that_gets_through_counts(fleet, workers, skips):
+    found = best_allocation(fleet, workers, skips=skips)
+
+    def through(replicas):
+        law = np.zeros(skips + 1)
+        law[0] = 1
+        for out in stage_outage(fleet, replicas):
+            law[1:], law[0] = law[1:] * (1 - out) + law[:-1] * out, law[0] * (1 - out)
+        return law.sum()
+
+    best = through(found)
+    rng = np.random.default_rng(0)
+    for _ in range(300):  # no worker would do more elsewhere
+        giver, taker = rng.integers(len(fleet), size=2)
+        if found[giver] > 1:
+            other = found.copy()
+            other[giver] -= 1
+            other[taker] += 1
+            assert through(other) <= best * (1 + 1e-12)
+
+
+def test_more_dead_stages_than_skips_are_no_search():
+    assert best_allocation([0, 0, *KINDS], 40, skips=1).sum() == 40
+
+
+def test_the_tolerance_is_one_of_the_gain_and_not_of_its_logarithm():
+    assert best_allocation([0.95, 0.9998402361213256], 48).tolist() == [36, 12]
+
+
+@pytest.mark.parametrize("nines", range(2, 9))
+def test_an_availability_of_many_nines_is_rounded_where_it_is_typed(nines):
+    for k in range(1, 100):
+        live = float(1 - Fraction(k, 10**nines * 10))
+        for r in range(1, 4):
+            target = float(Fraction(k, 10**nines * 10) ** r)
+            assert min_replicas(1, live, target) == r
+    assert min_replicas(48, 0.999999, float(1 - (1 - Fraction(1, 10**6)) ** 48)) == 1

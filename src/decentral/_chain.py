@@ -159,7 +159,8 @@ def _memory(
     limits = [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps]
     # Whole numbers are meant exactly; what has decimals is rounded where it is typed.
     exact = [d == 1 and all(part == 1 for _, part in parts) for _, d in caps]
-    room = [x if e else x + x // _SLACK for x, e in zip(limits, exact, strict=True)]
+    slack = [0 if e else x // _SLACK for x, e in zip(limits, exact, strict=True)]
+    room = [min(x + more, held[-1]) for x, more in zip(limits, slack, strict=True)]
     return held, limits, room, unit
 
 
@@ -334,6 +335,11 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
 def just_above(time: float) -> float:
     """Return the largest time that counts as this one; a finite one stays finite."""
     return min(float(_ties.widened(time)), sys.float_info.max)
+
+
+def just_below(time: float) -> float:
+    """Return a time that counts as less than this one, also where rounding is coarse."""
+    return min(time * (1 - _ties.TOLERANCE), math.nextafter(time, 0))
 
 
 def optimum(chain: Chain) -> tuple[float, list[int]] | None:

@@ -191,8 +191,8 @@ def best_allocation(
     -------
     ndarray of int, shape (L,)
         Replicas of each stage; they sum to N. Stages of equal availability differ by at
-        most one. Which of several allocations it is that drop equally little, to a relative
-        1e-12, does not depend on rounding.
+        most one. Which of several allocations it is whose odds of dropping are equal to a
+        relative 1e-12 does not depend on rounding.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def best_allocation(
     ValueError
         If an argument is malformed; or if the search with skips would keep more than a
         million states or take minutes (many workers, many kinds of stages, many skips), or
-        the drop rate falls below 1e-300.
+        the drop rate, or that of the rest, falls below 1e-300.
 
     Notes
     -----
@@ -232,7 +232,7 @@ def best_allocation(
     kinds, kind, members = np.unique(live, return_inverse=True, return_counts=True)
     if kinds.size == 1 or budget >= np.sum(live < 1):  # then stages are alike, or nothing is lost
         return np.asarray(_even(np.array([total]), live.size)[0])
-    if budget == 0:
+    if budget == 0 or np.sum(live == 0) > budget:  # then nothing gets through
         return _by_gain(live, total)
     shares = _Search(kinds, members, total, budget).best()
     replicas = np.empty(live.size, dtype=np.int64)
@@ -286,8 +286,8 @@ def _by_gain(live: Floats, total: int) -> Ints:
 
 
 def _tie(turn: tuple[float, int, int], last: tuple[float, int, int]) -> bool:
-    """Return whether two logarithms of gains, which come first, count as equal."""
-    return abs(turn[0] - last[0]) <= _ties.TOLERANCE * max(1.0, abs(last[0]))
+    """Return whether two gains, whose logarithms come first, count as equal."""
+    return abs(turn[0] - last[0]) <= _ties.TOLERANCE
 
 
 def _outage(live: Floats, replicas: Ints) -> Floats:
@@ -323,30 +323,37 @@ class _Search:
             _binomial.counts(_outage(kind, _even(size + self.extra, int(size))), self.skips)
             for kind, size in zip(self.kinds, self.members, strict=True)
         ]
-        # hope[t][w, k]: the least chance that kinds t, t + 1, ... with w workers to spare lose
+        # fear[t][w, k]: the least chance that kinds t, t + 1, ... with w workers to spare lose
         # more than k stages, if each kind is allocated after the losses of those before it.
-        hope = [np.zeros((spare + 1, self.skips + 1))]
+        # hope[t][w, k]: one less that, precise where it is small.
+        fear, hope = ([np.full((spare + 1, self.skips + 1), x)] for x in (0.0, 1.0))
         for law in reversed(self.laws):
-            later, beyond = hope[0], _binomial.exceeding(law)
-            now = np.empty_like(later)
+            beyond = _binomial.exceeding(law)
+            least, most = np.empty_like(fear[0]), np.empty_like(hope[0])
             for spent in range(spare + 1):
-                kept = later[spent::-1]  # what is left for later kinds, by workers used here
+                # What is left for later kinds, by workers used here.
+                lost, kept = fear[0][spent::-1], hope[0][spent::-1]
                 for k in range(self.skips + 1):
-                    losses = (law[: spent + 1, : k + 1] * kept[:, k::-1]).sum(axis=1)
-                    now[spent, k] = (losses + beyond[: spent + 1, k]).min()
-            hope.insert(0, now)
-        self.hope = hope
+                    here = law[: spent + 1, : k + 1]
+                    least[spent, k] = (
+                        (here * lost[:, k::-1]).sum(axis=1) + beyond[: spent + 1, k]
+                    ).min()
+                    most[spent, k] = (here * kept[:, k::-1]).sum(axis=1).max()
+            fear.insert(0, least)
+            hope.insert(0, most)
+        self.fear, self.hope = fear, hope
 
     def best(self) -> Ints:
         """Return the workers of each kind."""
-        drop, _, _ = self._sweep(math.inf, _BEAM)
-        if drop < _binomial.TINY:
+        known, _, _ = self._sweep(math.inf, _BEAM)
+        if not _binomial.TINY <= known < 1 / _binomial.TINY:
+            few, share = ("few", "dropped") if known < 1 else ("many", "not dropped")
             raise ValueError(
-                f"workers must be so few that more than {_binomial.TINY:g} is dropped, for the "
+                f"workers must be so {few} that more than {_binomial.TINY:g} is {share}, for the "
                 f"search with skips, but it is {self.total}"
             )
         most = min(_MOST_STATES, _MOST_WORK // (self.extra.size * (self.skips + 2) ** 2))
-        _, found, complete = self._sweep(drop, most)
+        _, found, complete = self._sweep(known, most)
         if not complete:
             raise ValueError(
                 f"availabilities must be of fewer kinds for {self.total} workers and "
@@ -356,7 +363,11 @@ class _Search:
         return found
 
     def _sweep(self, known: float, most: int) -> tuple[float, Ints, bool]:
-        """Extend allocations kind by kind; return the best, and whether none was left out."""
+        """Extend allocations kind by kind; return the best, and whether none was left out.
+
+        They are compared by the odds of being dropped, which are as precise where almost all is
+        dropped as where hardly anything is.
+        """
         laws, shares = np.eye(1, self.skips + 2), np.empty((1, 0), dtype=np.int64)
         complete = True
         for kind in range(self.kinds.size):
@@ -371,8 +382,9 @@ class _Search:
                 laws, shares = laws[keep], shares[keep]
             if not len(laws) or (known < math.inf and not complete):
                 return math.inf, shares, complete
-        first = int(_ties.first_least(laws[:, -1]))
-        return float(laws[first, -1]), shares[first], complete
+        odds = laws[:, -1] / np.maximum(laws[:, :-1].sum(axis=1), _binomial.TINY)
+        first = int(_ties.first_least(odds))
+        return float(odds[first]), shares[first], complete
 
     def _extend(
         self, kind: int, laws: Floats, shares: Ints, known: float, most: int
@@ -386,8 +398,10 @@ class _Search:
         if kind == self.kinds.size - 1:  # the last takes what is left
             owner, used = np.arange(spare.size), spare
         joined = _binomial.join(laws[owner], self.laws[kind][used])
-        later = self.hope[kind + 1][spare[owner] - used]
-        bound = joined[:, -1] + (joined[:, :-1] * later[:, ::-1]).sum(axis=1)
+        lost, kept = (x[kind + 1][spare[owner] - used][:, ::-1] for x in (self.fear, self.hope))
+        through = (joined[:, :-1] * kept).sum(axis=1)
+        bound = joined[:, -1] + (joined[:, :-1] * lost).sum(axis=1)
+        bound /= np.maximum(through, _binomial.TINY)
         keep = np.flatnonzero(_ties.met(bound, known))
         if keep.size > most:
             keep = keep[np.argsort(bound[keep], kind="stable")[: most + 1]]

@@ -179,7 +179,8 @@ def loss_floor(
     Returns
     -------
     ndarray, shape (...)
-        In units of the loss; infinite where some mode is unstable. A NumPy float for
+        In units of the loss; infinite where some mode is unstable, as for
+        :func:`stationary_variance`. A NumPy float for
         one fleet.
 
     Raises

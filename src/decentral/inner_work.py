@@ -216,7 +216,7 @@ def best_inner_steps(
     curvature : array_like
         a, positive.
     step : array_like
-        :math:`\eta`, positive and below 1/a by a relative 1e-12 or more, so that
+        :math:`\eta`, positive and below 1/a by more than a relative 1e-12, so that
         :math:`\lambda = -\ln(1 - \eta a)` exists.
     sync_cost : array_like
         C, the time of a synchronisation over that of an inner step; non-negative.

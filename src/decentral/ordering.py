@@ -169,6 +169,7 @@ def worst_order(
     Returns
     -------
     Ordering
+        The worst to a relative 1e-12.
 
     Raises
     ------
@@ -208,7 +209,7 @@ def swap_search(
     """Search for a good order by exchanging pairs of devices: a heuristic.
 
     Each restart begins with a random order and makes the exchange that helps most,
-    until none helps.
+    until none helps by more than a relative 1e-12.
 
     Parameters
     ----------
@@ -361,8 +362,7 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
             trial[a], trial[b] = trial[b], trial[a]
             swapped = _permuted(chain, trial)
             if time < math.inf:
-                less = time * (1 - _ties.TOLERANCE)
-                helps = time > 0 and _chain.probe_once(swapped, less).fits
+                helps = time > 0 and _chain.probe_once(swapped, _chain.just_below(time)).fits
             else:
                 helps = _held(swapped) > held
             if helps:
@@ -453,5 +453,4 @@ class _Search:
                 interval.success(found.slowest)
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
-        below = interval.upper * (1 - _ties.TOLERANCE)
-        return trace(self.pool, self.probe(below, worst=True))
+        return trace(self.pool, self.probe(_chain.just_below(interval.upper), worst=True))

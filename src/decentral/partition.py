@@ -166,8 +166,8 @@ def partition(
     double precision, so integer costs that sum to less than :math:`2^{53}` are
     cut without any rounding before the division by the speed. Last, stage times that
     differ by a relative 1e-12 or less count as equal, so that costs of .1 are cut as
-    costs of 1 are. With `nonempty` a
-    probe takes O(mL) instead of O(m log L) operations.
+    costs of 1 are (up to some thousand layers; then the sums are rounded by more).
+    With `nonempty` a probe takes O(mL) instead of O(m log L) operations.
 
     References
     ----------
@@ -202,7 +202,7 @@ def bottleneck(
     overhead: npt.ArrayLike | None = None,
     nonempty: bool = False,
 ) -> float:
-    """Return T*, the least bottleneck of any cut, or ``inf`` if there is no cut.
+    """Return T*, the bottleneck of :func:`partition`, or ``inf`` if there is no cut.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def fits(
     ----------
     target : float
         A time, non-negative; ``inf`` asks whether there is a cut at all. A target that is
-        missed by a relative 1e-12 or less counts as met.
+        missed by a relative 1e-12 or less, as computed, counts as met.
     costs, speeds, memory, capacity, overhead, nonempty
         As for :func:`partition`.
 

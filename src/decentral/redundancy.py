@@ -264,8 +264,9 @@ def min_replicas(
     int, or ndarray of the common shape of the arguments
         The least r of at least 1 for which :func:`drop_probability` of
         :func:`stage_outage` is at most `target`. A target that is missed by a relative
-        1e-12 or less counts as met, so that ties come out right also in decimals, which
-        no double holds.
+        1e-12 or less counts as met, and one that is missed by what the rounding of
+        `availability` may do; so ties come out right also in decimals, which no double
+        holds.
 
     Raises
     ------
@@ -307,7 +308,7 @@ def min_replicas(
     )
     result = np.ones(layers.shape)
     alone = _binomial.outage(live, 1, down)
-    one_fails = ~_ties.met(_binomial.tail(layers, alone, budget), allowed)
+    one_fails = ~_meets(layers, live, np.ones(layers.shape), allowed, budget, down)
     one_fails |= (allowed == 0) & (alone > 0) & (budget < layers)  # even if it underflows
     floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
     hopeless = one_fails & ~_ties.below(floor, allowed)
@@ -342,12 +343,25 @@ def _unattainable(
     )
 
 
+def _meets(
+    layers: Ints, live: Floats, replicas: Floats, allowed: Floats, budget: Ints, down: Floats
+) -> npt.NDArray[np.bool_]:
+    """Return where no more than is allowed is dropped, up to what rounding may do.
+
+    The rounding of a, by a 2**-53 at most, changes 1 - a by a share, and q**(s + 1) by that share
+    r (s + 1) times at most.
+    """
+    dropped = _binomial.tail(layers, _binomial.outage(live, replicas, down), budget)
+    dead = np.where(live < 1, 1 - live, np.inf)  # a replica that never dies is meant exactly
+    doubt = (budget + 1) * replicas * live / dead * 2.0**-53
+    return np.asarray(dropped <= _ties.widened(allowed) * (1 + doubt))
+
+
 def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floats) -> Floats:
     """Return the least r where r = 1 is too few and some r is enough: start at the closed form."""
 
     def meets(replicas: Floats) -> npt.NDArray[np.bool_]:
-        outage = _binomial.outage(live, replicas, down)
-        return np.asarray(_ties.met(_binomial.tail(layers, outage, budget), allowed))
+        return _meets(layers, live, replicas, allowed, budget, down)
 
     bearable = _binomial.inverse_tail(layers, allowed, budget)
     # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.

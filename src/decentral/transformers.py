@@ -360,10 +360,11 @@ def _whole(name: str, each: float, counts: npt.NDArray[np.number]) -> Ints:
     place at most: that is no further byte.
     """
     least = Fraction(each) if each.is_integer() else Fraction(each) * (1 - Fraction(1, 2**53))
-    total = [math.ceil(least * int(count)) for count in counts]
+    kinds, kind = np.unique(counts, return_inverse=True)
+    total = [math.ceil(least * int(count)) for count in kinds]
     if max(total) >= 2**63:
         raise ValueError(
             f"{name} must give each layer less than 2**63 bytes, but it is {each:g} and a "
             f"layer has {counts.max():.4g} numbers"
         )
-    return np.array(total, dtype=np.int64)
+    return np.array(total, dtype=np.int64)[kind]

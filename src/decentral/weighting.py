@@ -149,7 +149,7 @@ def matched_outer_step(
     weights : array_like, shape (..., n)
         :math:`w_i`, non-negative and not all zero.
     target : array_like, shape (...)
-        :math:`r^*`, positive and below 2.
+        :math:`r^*`, positive and below 2 by more than a relative 1e-12.
 
     Returns
     -------
@@ -246,7 +246,8 @@ def best_weights(
     inner_steps : array_like of int, shape (n,)
         :math:`H_i` of each worker, at least 1.
     target : float
-        :math:`r^*`, the least contraction of any mode per round; positive and below 2.
+        :math:`r^*`, the least contraction of any mode per round; positive and below 2 by
+        more than a relative 1e-12.
     noise : float, optional
         :math:`\sigma^2`, positive; the same for all modes.
 
