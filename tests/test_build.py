@@ -1,6 +1,7 @@
 """The build notices what it must: small books are built with the book's own settings."""
 
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -50,13 +51,19 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(project, code, prose="Text."):
-    page = f"{HEADER}\n# Page\n\n{prose}\n\n```{{code-cell}} ipython3\n{code}\n```\n"
-    (project / "book" / "index.md").write_text(page)
+def write(project, code, prose="Text.", page="index"):
+    text = f"{HEADER}\n# Page\n\n{prose}\n\n```{{code-cell}} ipython3\n{code}\n```\n"
+    (project / "book" / f"{page}.md").write_text(text)
 
 
 def html(project):
     return (project / "_build" / "html" / "index.html").read_text()
+
+
+def site(project):
+    """All files of the site with their bytes."""
+    files = [path for path in (project / "_build" / "html").rglob("*") if path.is_file()]
+    return {path.relative_to(project): path.read_bytes() for path in files}
 
 
 def test_an_edit_in_src_changes_the_page(project):
@@ -68,11 +75,13 @@ def test_an_edit_in_src_changes_the_page(project):
 
 
 def test_without_the_guard_the_page_would_be_stale(project, monkeypatch):
-    """The builder's own cache keys on the cells alone, so the guard is needed."""
+    """Executions are kept under the cells alone, so the guard is needed."""
+    monkeypatch.setattr(build, "fingerprint", lambda root: "")
     assert build.build(project) == 0
     (project / "src" / "law.py").write_text("value = 42\n")
-    monkeypatch.setattr(build, "begin", lambda root: "")
+    write(project, CODE, prose="The page is read again.")
     assert build.build(project) == 0
+    assert "read again" in html(project)
     assert "the law gives 41" in html(project)
 
 
@@ -181,8 +190,9 @@ def test_a_build_killed_while_it_deletes_leaves_nothing_wrong(project, monkeypat
         pass
 
     def killed(folder):
-        (folder / "html" / "searchindex.js").unlink()
-        raise Killed
+        if folder == pages:
+            (folder / "searchindex.js").unlink()
+            raise Killed
 
     law.write_text("value = 42\n")
     with monkeypatch.context() as patched:
@@ -208,6 +218,70 @@ def test_a_build_waits_for_another(project):
         assert waiting.poll() is None
         assert not (project / "_build").exists()
     assert waiting.wait() == 0
+
+
+PIECES = "import sys\nfor piece in ('in ', 'pieces'):\n"
+PIECES += "    sys.stdout.write(piece); sys.stdout.flush()\n"
+
+
+@pytest.fixture
+def two_pages(project):
+    """A book of two pages that note each time that they are executed; the second needs a file."""
+    (project / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n  - file: second\n")
+    note = "print(file=open('../runs.txt', 'a'), *{!r})"
+    write(project, PIECES + note.format("A"))
+    write(project, f"open('../needed.txt')\n{note.format('B')}", page="second")
+    return project
+
+
+def runs(project):
+    return (project / "runs.txt").read_text().split()
+
+
+def test_a_page_that_fails_does_not_cost_the_others(two_pages):
+    assert build.build(two_pages) != 0
+    assert runs(two_pages) == ["A"]
+    (two_pages / "needed.txt").touch()
+    assert build.build(two_pages) == 0
+    assert runs(two_pages) == ["A", "B"]
+    (two_pages / "src" / "law.py").write_text("value = 42\n")
+    build.begin(two_pages)
+    assert not list((two_pages / "_build").rglob("*.ipynb"))
+
+
+def test_a_build_that_is_killed_keeps_the_pages_that_were_through(two_pages):
+    """What it kept is no more trusted than it can be read, and the site is the same bytes."""
+    os.mkfifo(two_pages / "needed.txt")  # the second page waits for somebody to write
+    killed = start(two_pages)
+    while not (kept := list((two_pages / "_build").glob("computed-*/*.ipynb"))):
+        assert killed.poll() is None
+        time.sleep(0.05)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    (two_pages / "needed.txt").unlink()
+    (two_pages / "needed.txt").touch()
+    assert build.build(two_pages) == 0
+    assert runs(two_pages) == ["A", "B"]
+    resumed = site(two_pages)
+
+    (two_pages / "_build" / build.MARK).unlink()
+    text = kept[0].read_bytes()
+    kept[0].write_bytes(text[: len(text) // 2])
+    assert build.build(two_pages) == 0
+    assert runs(two_pages) == ["A", "B", "A"]
+    assert json.loads(kept[0].read_text())
+    assert site(two_pages) == resumed
+
+    shutil.rmtree(two_pages / "_build")
+    assert build.build(two_pages) == 0
+    assert site(two_pages) == resumed
+
+
+def test_a_page_outside_of_the_book_may_be_renamed(project):
+    write(project, "1 + 1", page="draft")
+    assert build.build(project) == 0
+    (project / "book" / "draft.md").rename(project / "book" / "renamed.md")
+    assert build.build(project) == 0
 
 
 FAILURES = {

@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from importlib.metadata import Distribution, PackageNotFoundError
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -826,21 +827,35 @@ def project(tmp_path):
 def test_what_a_finished_build_left_is_kept_as_long_as_its_inputs_are(project):
     key = build.begin(project)
     assert key == build.fingerprint(project)
-    lay(project, **{"_build/made.txt": ""})
+    lay(project, **{"_build/made.txt": "", "_build/html/made.txt": ""})
     build.finish(project, key)
-    assert files(project / "_build") == {"made.txt", "inputs.sha256"}
+    assert files(project / "_build") == {"made.txt", "html/made.txt", "inputs.sha256"}
     assert build.begin(project) == key
-    assert files(project / "_build") == {"made.txt"}
+    assert files(project / "_build") == {"made.txt", "html/made.txt"}
     build.finish(project, "other inputs")
     build.begin(project)
     assert files(project / "_build") == set()
 
 
-def test_what_was_not_finished_is_deleted(project):
+def test_what_was_not_finished_is_deleted_but_not_what_was_computed_from_the_same_inputs(project):
+    key = build.begin(project)
+    folder = build.computed(project, key)
+    assert folder.parent == project / "_build"
+    assert key in folder.name
+    computed = f"{folder.name}/page.ipynb"
+    lay(project, **{"_build/half/made.txt": "", f"_build/{computed}": ""})
     build.begin(project)
-    lay(project, **{"_build/half/made.txt": ""})
+    assert files(project / "_build") == {computed}
+    lay(project, **{"src/law.py": "2"})
     build.begin(project)
-    assert list((project / "_build").iterdir()) == []
+    assert files(project / "_build") == set()
+    assert not folder.exists()
+
+
+def test_what_readers_executed_is_theirs(project):
+    lay(project, **{"_build/executed/page.ipynb": "", "_build/made.txt": ""})
+    build.begin(project)
+    assert files(project / "_build") == {"executed/page.ipynb"}
 
 
 def is_locked(project):
@@ -881,10 +896,12 @@ def test_the_builder_is_called_strictly_and_its_verdict_remembered(
     (builder / "code").write_text(str(code))
     executed, inherited = [], []
 
-    def execute(root):
+    def execute(root, folder):
         assert is_locked(root)
         assert files(root / "_build") == set()
-        assert os.environ[build.SHARED] == str(root / "_build" / "judgements")
+        assert folder == build.computed(root, build.fingerprint(root))
+        assert folder.is_dir()
+        assert os.environ[build.SHARED] == str(folder / "judgements")
         executed.append(root)
 
     def run(command, *, pass_fds, **options):
@@ -910,46 +927,120 @@ def test_the_builder_is_called_strictly_and_its_verdict_remembered(
 REAL = subprocess.run
 
 
-class Executor:
-    """Execute the pages of a cache without a kernel: each prints a line in two pieces."""
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_was_computed_while_an_input_was_edited_is_not_kept(
+    project, builder, monkeypatch, code
+):
+    """Also if the edit is taken back: it is not known which pages saw it."""
+    (builder / "code").write_text(str(code))
 
-    def __init__(self, cache):
-        self.cache = cache
+    def execute(root, folder):
+        lay(root, **{"src/law.py": "edited"})
+        (folder / "page.ipynb").touch()
 
-    def run_and_cache(self, *, timeout):
+    monkeypatch.setattr(build, "execute", execute)
+    assert build.build(project) == code
+    assert files(project / "_build") == set()
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_so_it_is_if_the_build_is_interrupted(project, builder, monkeypatch, edited):
+    def execute(root, folder):
+        lay(root, **{"src/law.py": "edited" if edited else "1"})
+        (folder / "page.ipynb").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "execute", execute)
+    with pytest.raises(KeyboardInterrupt):
+        build.build(project)
+    assert len(files(project / "_build")) == (not edited)
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Execute pages without a kernel: each prints a line in two pieces, or fails or dies."""
+    pages = []
+
+    def run(notebook, *, cwd, timeout, allow_errors):
         limit = yaml.safe_load((ROOT / "_config.yml").read_text())["execute"]["timeout"]
         assert timeout == limit
-        for record in self.cache.list_unexecuted():
-            notebook = self.cache.get_project_notebook(record.pk).nb
-            cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-            pieces = ["whole"] if record.uri.endswith("whole.md") else ["one ", "line\n"]
-            cells[0].outputs = [stream(piece) for piece in pieces]
-            data = {"execution_seconds": len(pieces)}
-            bundle = build.CacheBundleIn(notebook, record.uri, data=data)
-            self.cache.cache_notebook_bundle(bundle, check_validity=False)
+        assert not allow_errors
+        title = notebook.cells[0].source
+        pages.append((Path(cwd).name, title))
+        if title == "# dies":
+            raise RuntimeError
+        code = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        code.outputs = [stream("one "), stream("line\n")]
+        return SimpleNamespace(err=ValueError() if title == "# fails" else None)
+
+    monkeypatch.setattr(build, "single_nb_execution", run)
+    monkeypatch.setattr(build, "Pool", ThreadPool)
+    return pages
 
 
-def test_what_the_cache_holds_is_executed_once_and_its_streams_are_joined(tmp_path, monkeypatch):
+def cell(title, code):
     empty = f"{CELL}\n```\n"  # which no kernel counts
-    page = PAGE + empty
-    lay(tmp_path / "book", pieces=page, whole=page.replace("2 + 2", "3"), prose="Text.")
-    asked = []
+    return PAGE.replace("# Café", f"# {title}").replace("2 + 2", code) + empty
 
-    def load_executor(name, cache):
-        asked.append(name)
-        return Executor(cache)
 
-    monkeypatch.setattr(build, "load_executor", load_executor)
-    build.execute(tmp_path)
-    assert asked == ["local-parallel"]
-    cache = build.get_cache(tmp_path / "_build" / ".jupyter_cache")
-    found = {}
-    for record in cache.list_cache_records():
-        (cell, *_) = cache.get_cache_bundle(record.pk).nb.cells
-        found[record.uri] = (cell.outputs, record.data)
-    assert found == {
-        str(tmp_path / "book" / "pieces.md"): ([stream("one line\n")], {"execution_seconds": 2}),
-        str(tmp_path / "book" / "whole.md"): ([stream("whole")], {"execution_seconds": 1}),
-    }
-    assert cache.list_unexecuted() == []
-    cache.db.dispose()
+def test_a_page_is_executed_once_and_kept_with_its_streams_joined(tmp_path, ran):
+    lay(tmp_path / "book", one=cell("one", "1"), renamed=cell("renamed", "1"), two=cell("two", "2"))
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    for page in ("one", "two", "one", "renamed"):
+        notebook = build.keep(folder, tmp_path / "book" / f"{page}.md")
+        assert notebook.cells[1].outputs == [stream("one line\n")]
+    assert ran == [("book", "# one"), ("book", "# two")]
+    assert {path.suffix for path in folder.iterdir()} == {".ipynb"}
+    assert len(files(folder)) == 2
+
+
+@pytest.mark.parametrize("left", ["", "{}", "[]", '{"cells": [', None])
+def test_what_is_damaged_or_of_another_page_is_executed_again(tmp_path, ran, left):
+    lay(tmp_path / "book", one=cell("one", "1"), two=cell("two", "2"))
+    one, two = (tmp_path / "book" / f"{page}.md" for page in ("one", "two"))
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    build.keep(folder, one)
+    (kept,) = folder.iterdir()
+    if left is None:
+        build.keep(folder, two)
+        (other,) = set(folder.iterdir()) - {kept}
+        left = other.read_text()
+    kept.write_text(left)
+    ran.clear()
+    assert build.keep(folder, one).cells[-2].source == "1"
+    assert ran == [("book", "# one")]
+    assert build.keep(folder, one).cells[-2].source == "1"
+    assert len(ran) == 1
+
+
+def test_a_page_that_fails_is_not_kept(tmp_path, ran):
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    lay(tmp_path, fails=cell("fails", "1"), dies=cell("dies", "1"), odd="---\n: [\n---\n")
+    for page in ("fails", "dies", "odd", "gone"):
+        assert build.keep(folder, tmp_path / f"{page}.md") is None
+    assert len(ran) == 2
+    assert files(folder) == set()
+
+
+def test_the_builder_finds_all_pages_executed_but_those_that_fail(tmp_path, ran):
+    pages = {name: cell(name, name) for name in ("one", "other", "fails")}
+    lay(tmp_path / "book", **pages, again=cell("again", "one"), prose="Text.")
+    folder, left = tmp_path / "kept", tmp_path / "_build" / ".jupyter_cache"
+    folder.mkdir()
+    lay(left, **{"global.db": "half a database"})
+    for _ in range(2):
+        build.execute(tmp_path, folder)
+        cache = build.get_cache(left)
+        found = {}
+        for record in cache.list_cache_records():
+            first, second, _ = cache.get_cache_bundle(record.pk).nb.cells
+            found[second.source] = first.outputs
+            assert Path(record.uri).is_relative_to(tmp_path / "book")
+        assert found == {name: [stream("one line\n")] for name in ("one", "other")}
+        cache.db.dispose()
+    titles = [title for _, title in ran]
+    assert titles.count("# other") == 1
+    assert titles.count("# fails") == 2

@@ -33,6 +33,21 @@ def test_a_wrong_figure_would_be_noticed(identifier):
     assert judge(wrong).verdict == expected
 
 
+def test_a_judgement_is_shared_and_one_that_is_damaged_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv(claims.SHARED, str(tmp_path / "judgements"))
+    alone = claims.judgement.__wrapped__
+    made = alone("R1")
+    monkeypatch.setattr(claims, "judge", lambda claim: made)
+    (shared,) = (tmp_path / "judgements").iterdir()
+    whole = shared.read_bytes()
+    for length in range(len(whole)):
+        shared.write_bytes(whole[:length])
+        assert alone("R1") == made
+        assert shared.read_bytes() == whole
+    monkeypatch.setattr(claims, "judge", None)
+    assert alone("R1") == made
+
+
 def test_the_first_section_of_the_source_is_complete():
     papers = {claim.id: claim.paper for claim in claims.registry().values()}
     cutting = {"P1", "P2", "P3", "P4", "P5", "P10"}

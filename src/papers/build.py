@@ -3,10 +3,11 @@
 What the book builder does not do. Its execution cache keys on the cells alone, so a
 change of the code behind them would go unnoticed: the build folder is discarded when
 anything the cells depend on changes. After a build with warnings it would find nothing
-left to read and succeed, and after one that was killed it would keep half a page: what
-was not finished is forgotten. Two builds at once would write into each other's files:
-the second waits. And it executes one page after the other: here all processors share
-the work.
+left to read and succeed, and after one that was killed it would keep half a page: the
+site that was not finished is forgotten. The pages that were executed for it are not:
+each is kept by itself as soon as it is through. Two builds at once would write into each
+other's files: the second waits. And it executes one page after the other: here all
+processors share the work.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
+from typing import Any
 
+import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from jupyter_cache.executors import load_executor
+from jupyter_cache.executors.utils import single_nb_execution
+from jupyter_cache.readers import get_reader
 
 from papers.claims import SHARED
 from papers.notebooks import join_streams, papers
@@ -32,6 +38,8 @@ from papers.notebooks import join_streams, papers
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
 # Holds the fingerprint of the inputs of the last finished build.
 MARK = "inputs.sha256"
+# Pages that a reader executed with numbers of their own; no build makes or needs them.
+OWN = "executed"
 IGNORED = {"__pycache__", "decentral.egg-info"}
 
 
@@ -71,11 +79,17 @@ def alone(root: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
+def computed(root: Path, key: str) -> Path:
+    """Return the folder of all that was computed from the inputs with that fingerprint."""
+    return root / "_build" / f"computed-{key}"
+
+
 def begin(root: Path) -> str:
-    """Delete the build folder unless a build from the present inputs was finished.
+    """Delete what was built, unless a build from the present inputs was finished.
 
     From here to :func:`finish` nothing counts as finished, so a build that fails or is
-    killed at any point is followed by one from nothing.
+    killed at any point is followed by one that makes the whole site anew. What it had
+    computed from the same inputs stays.
 
     Returns
     -------
@@ -86,9 +100,10 @@ def begin(root: Path) -> str:
     finished = mark.is_file() and mark.read_text() == key
     mark.unlink(missing_ok=True)  # before the rest: what is half deleted is not finished
     if not finished:
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir()
+        for path in folder.glob("*"):
+            if path.name not in (computed(root, key).name, OWN):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    computed(root, key).mkdir(parents=True, exist_ok=True)
     return key
 
 
@@ -97,20 +112,63 @@ def finish(root: Path, key: str) -> None:
     (root / "_build" / MARK).write_text(key)
 
 
-def execute(root: Path) -> None:
-    """Execute the pages that the builder's cache does not hold yet, side by side.
+def keep(folder: Path, page: Path) -> Any:
+    """Return a page with its outputs, from the folder if they are there, or else execute it.
 
-    A page that fails is left to the builder, which executes it again and says why.
+    What was executed is written into the folder at once, under a hash of the cells.
+
+    Returns
+    -------
+    NotebookNode or None
+        None for a page that fails. It is left to the builder, which executes it again
+        and says why.
+    """
+    try:
+        notebook = get_reader({"type": "plugin", "name": "myst_nb_md"})(str(page))
+        name = _hash(notebook)
+        path = folder / f"{name}.ipynb"
+        found = _whole(path)
+        if found is not None and _hash(found) == name:
+            return found
+        cwd = str(page.parent)
+        if single_nb_execution(notebook, cwd=cwd, timeout=120, allow_errors=False).err:
+            return None
+    except Exception:  # it cannot be read, or the kernel died
+        return None
+    join_streams(notebook)
+    draft = path.with_suffix(f".{os.getpid()}")
+    nbformat.write(notebook, draft)
+    draft.replace(path)  # whole or not at all, whenever the build may be killed
+    return notebook
+
+
+def _hash(notebook: Any) -> str:
+    """Return what the builder's cache tells notebooks apart by."""
+    return str(get_cache("").create_hashed_notebook(notebook)[1])
+
+
+def _whole(path: Path) -> Any:
+    """Read a notebook; None if it is missing or damaged."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception:
+        return None
+
+
+def execute(root: Path, folder: Path) -> None:
+    """Execute the pages that the folder does not hold yet, side by side, for the builder.
+
+    Its cache is filled anew each time: what a build that was killed or pages that are gone
+    have left in it would stop the next.
     """
     cache = get_cache(root / "_build" / ".jupyter_cache")
-    for page in papers(root / "book"):
-        cache.add_nb_to_project(str(page), read_data={"type": "plugin", "name": "myst_nb_md"})
-    load_executor("local-parallel", cache).run_and_cache(timeout=120)
-    for record in cache.list_cache_records():
-        notebook = cache.get_cache_bundle(record.pk).nb
-        if join_streams(notebook):
-            whole = CacheBundleIn(notebook, record.uri, data=record.data)
-            cache.cache_notebook_bundle(whole, check_validity=False, overwrite=True)
+    cache.clear_cache()
+    pages = papers(root / "book")
+    with Pool() as pool:
+        for page, notebook in zip(pages, pool.imap(partial(keep, folder), pages), strict=True):
+            if notebook is not None:
+                whole = CacheBundleIn(notebook, page)
+                cache.cache_notebook_bundle(whole, check_validity=False, overwrite=True)
     cache.db.dispose()
 
 
@@ -129,16 +187,21 @@ def build(root: Path) -> int:
     """
     with alone(root) as lock:
         key = begin(root)
-        # Claims are judged once for all pages; gone as soon as an input changes.
-        os.environ[SHARED] = str(root / "_build" / "judgements")
-        execute(root)
+        folder = computed(root, key)
+        os.environ[SHARED] = str(folder / "judgements")  # of claims, once for all pages
         toc, out = str(root / "_toc.yml"), str(root)
         options = ["--config", "_config.yml", "--toc", toc, "--path-output", out]
         strict = ["-W", "-n", "--keep-going"]
         builder = str(Path(sys.executable).with_name("jupyter-book"))
         command = [builder, "build", "book", *options, *strict]
-        code = subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode
-        if code == 0:
+        try:
+            execute(root, folder)
+            code = subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode
+        finally:
+            unchanged = fingerprint(root) == key
+            if not unchanged:  # an input was edited meanwhile: before or after, who knows
+                shutil.rmtree(folder)
+        if code == 0 and unchanged:
             finish(root, key)
     return code
 

@@ -13,6 +13,7 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
@@ -260,7 +261,7 @@ def judgement(identifier: str) -> Judgement:
     if not shared:
         return judge(registry()[identifier])
     path = Path(shared) / f"{identifier}.pickle"
-    if path.is_file():
+    with suppress(FileNotFoundError, EOFError, pickle.UnpicklingError):  # missing or damaged
         found: Judgement = pickle.loads(path.read_bytes())
         return found
     result = judge(registry()[identifier])
