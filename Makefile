@@ -1,7 +1,8 @@
 # make book     build the site into _build/html
 # make test     run every test: unit, property, doctest, nbval, the book's own
-# make run PAGE=partition     execute one page afresh and compare every output
-# make baseline                the laws and notebooks again, without NumPy's faster kernels
+# make run PAGE=partition     execute one page afresh and compare every output with the stored one
+# make execute PAGE=partition execute one page with your own numbers and print what they give
+# make baseline               the laws and the notebooks again, without NumPy's faster kernels
 # make notebooks / serve / bench / mutants / mutation / soak / lint / lock / clean
 PYTHON ?= python3
 VENV   := .venv
@@ -15,7 +16,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: book test baseline run notebooks serve bench mutants mutation soak lint lock clean
+.PHONY: book test baseline run execute notebooks serve bench mutants mutation soak lint lock clean
 
 book: $(READY)
 	$(BIN)/python -m papers.build
@@ -33,7 +34,15 @@ baseline: $(READY)
 
 run: $(READY)
 	@test -f notebooks/$(PAGE).ipynb || { echo "PAGE must be one of: $(basename $(notdir $(wildcard notebooks/*.ipynb)))"; exit 2; }
-	$(BIN)/python -m pytest notebooks/$(PAGE).ipynb
+	@echo "Executing notebooks/$(PAGE).ipynb afresh and comparing every output with the one stored in it."
+	@$(BIN)/python -m pytest notebooks/$(PAGE).ipynb; code=$$?; \
+	echo "To see what your own numbers give, change them in book/$(PAGE).md and run"; \
+	echo "    make execute PAGE=$(PAGE)"; \
+	echo "or name a notebook in which you changed them: make execute PAGE=path/to/notebook.ipynb"; \
+	exit $$code
+
+execute: $(READY)
+	@$(BIN)/python -m papers.own_numbers "$(PAGE)"
 
 notebooks: $(READY)
 	$(BIN)/python -m papers.notebooks

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from importlib.metadata import Distribution, PackageNotFoundError
@@ -319,7 +320,8 @@ def test_the_line_of_a_page_with_cells_offers_the_notebook_and_the_command():
         '<p class="masthead"><span>7 min read</span>'
         '<span>Download <a href="../../_sources/deep/er/page.ipynb" download>.ipynb</a> '
         '<a href="../../_sources/deep/er/page.md" download>.md</a></span>'
-        "<span>Run it <code>make run PAGE=deep/er/page</code></span></p>"
+        "<span>Run it <code>make run PAGE=deep/er/page</code>, "
+        "with your edits <code>make execute PAGE=deep/er/page</code></span></p>"
     )
 
 
@@ -362,18 +364,38 @@ def finished(tmp_path):
     """A build that has written its sources: two pages with cells, one executed, and one without."""
     cells = f"# Title\n\n{CELL}1 + 1\n```\n"
     lay(tmp_path / "book", executed=cells, fresh=cells, prose="Text.")
-    lay(tmp_path, **{"notebooks/executed.ipynb": "with outputs"})
     (tmp_path / "out" / "_sources").mkdir(parents=True)
+    (tmp_path / "notebooks").mkdir()
+    notebook = notebooks.convert(tmp_path / "book" / "executed.md")
+    notebook.cells[1].outputs = [stream("2")]
+    nbformat.write(notebook, tmp_path / "notebooks" / "executed.ipynb")
     return App(srcdir=str(tmp_path / "book"), outdir=str(tmp_path / "out"))
 
 
 def test_notebooks_are_offered_executed_or_else_without_outputs(finished):
-    masthead.copy_notebooks(finished, None)
+    stored = Path(finished.srcdir).parent / "notebooks" / "executed.ipynb"
+    before = stored.read_bytes()
     offered = Path(finished.outdir) / "_sources"
-    assert sorted(path.name for path in offered.iterdir()) == ["executed.ipynb", "fresh.ipynb"]
-    assert (offered / "executed.ipynb").read_text() == "with outputs"
-    plain = notebooks.convert(Path(finished.srcdir) / "fresh.md")
-    assert nbformat.read(offered / "fresh.ipynb", as_version=4) == plain
+    written = []
+    for _ in range(2):
+        masthead.copy_notebooks(finished, None)
+        written.append({path.name: path.read_bytes() for path in offered.iterdir()})
+    assert written[0] == written[1]
+    assert stored.read_bytes() == before
+    assert sorted(written[0]) == ["executed.ipynb", "fresh.ipynb"]
+    executed = nbformat.read(stored, as_version=4)
+    fresh = notebooks.convert(Path(finished.srcdir) / "fresh.md")
+    for name, notebook in (("executed", executed), ("fresh", fresh)):
+        first, *rest = nbformat.read(offered / f"{name}.ipynb", as_version=4).cells
+        assert rest == notebook.cells
+        assert first.cell_type == "markdown"
+        assert first.source == masthead.NOTE.format(name=name)
+
+
+def test_the_note_names_the_python_that_the_project_asks_for():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["project"]["requires-python"]
+    assert f"Python {wanted.removeprefix('>=')} or newer" in masthead.NOTE
 
 
 def test_a_build_that_failed_offers_no_notebooks(finished):

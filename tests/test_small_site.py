@@ -106,7 +106,8 @@ def parsed(site, page):
         ("first", "3 min read Download .md", ["_sources/first.md"]),
         (
             "second",
-            "1 min read Download .ipynb .md Run it make run PAGE=second",
+            "1 min read Download .ipynb .md "
+            "Run it make run PAGE=second, with your edits make execute PAGE=second",
             ["_sources/second.ipynb", "_sources/second.md"],
         ),
         ("api/law", "1 min read Download .md", ["../_sources/api/law.md"]),

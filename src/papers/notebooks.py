@@ -39,6 +39,22 @@ def convert(page: Path) -> Any:
     return notebook
 
 
+def run(
+    notebook: Any, folder: Path, *, timeout: int | None = 120, allow_errors: bool = False
+) -> None:
+    """Execute a notebook in a folder, so that it holds its outputs."""
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+        timeout=timeout,
+        allow_errors=allow_errors,
+    )
+    client.execute()
+
+
 def execute(page: Path) -> Any:
     """Run a page from top to bottom and return it with its outputs.
 
@@ -48,15 +64,7 @@ def execute(page: Path) -> Any:
         If a cell fails.
     """
     notebook = convert(page)
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        record_timing=False,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(page.parent)}},
-        timeout=120,
-    )
-    client.execute()
+    run(notebook, page.parent)
     notebook.metadata.language_info = {"name": "python"}
     return notebook
 
