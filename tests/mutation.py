@@ -69,7 +69,7 @@ RUNS = {
         "tests": [
             "test_papers", "test_claims", "test_notation", "test_library", "test_pages",
             "test_build", "test_small_site", "test_builder", "test_checks_of_laws_1",
-            "test_checks_of_laws_2", "test_helpers_of_pages", "mutation_pages",
+            "test_checks_of_laws_2", "test_helpers_of_pages", "test_own_numbers", "mutation_pages",
         ],
         # What looks at the finished site, at the installation, or at another process.
         "left_out": [
@@ -80,6 +80,12 @@ RUNS = {
             "tests/test_build.py::test_what_is_installed_is_what_is_pinned",
             "tests/test_build.py::test_a_build_that_was_killed_leaves_nothing_wrong",
             "tests/test_build.py::test_two_builds_at_once_do_no_harm",
+            "tests/test_build.py::test_a_build_that_is_killed_keeps_the_pages_that_were_through",
+            "tests/test_own_numbers.py::test_all_is_executed_and_printed_also_if_a_cell_fails",
+            "tests/test_own_numbers.py::test_a_page_is_compared_with_what_is_stored",
+            "tests/test_own_numbers.py::test_a_page_that_is_unknown",
+            "tests/test_own_numbers.py::test_the_first_command_at_the_top_of_a_notebook_works",
+            "tests/test_own_numbers.py::test_so_does_the_second_in_another_folder",
         ],
         "options": [*OPTIONS, "-p", "mutation_plugin", "-W", "ignore"],
         "patience": (2.0, 20.0),

@@ -3,14 +3,15 @@
 import fcntl
 import io
 import os
+import signal
 import subprocess
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from importlib.metadata import Distribution, PackageNotFoundError
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 
 import nbformat
@@ -320,8 +321,7 @@ def test_the_line_of_a_page_with_cells_offers_the_notebook_and_the_command():
         '<p class="masthead"><span>7 min read</span>'
         '<span>Download <a href="../../_sources/deep/er/page.ipynb" download>.ipynb</a> '
         '<a href="../../_sources/deep/er/page.md" download>.md</a></span>'
-        "<span>Run it <code>make run PAGE=deep/er/page</code>, "
-        "with your edits <code>make execute PAGE=deep/er/page</code></span></p>"
+        "<span>Run and compare it <code>make run PAGE=deep/er/page</code></span></p>"
     )
 
 
@@ -996,7 +996,6 @@ def ran(monkeypatch):
         return SimpleNamespace(err=ValueError() if title == "# fails" else None)
 
     monkeypatch.setattr(build, "single_nb_execution", run)
-    monkeypatch.setattr(build, "Pool", ThreadPool)
     return pages
 
 
@@ -1066,3 +1065,21 @@ def test_the_builder_finds_all_pages_executed_but_those_that_fail(tmp_path, ran)
     titles = [title for _, title in ran]
     assert titles.count("# other") == 1
     assert titles.count("# fails") == 2
+
+
+def test_a_build_that_is_interrupted_does_not_wait_for_its_pages(tmp_path, monkeypatch):
+    end = Event()
+
+    def keep(folder, page):
+        os.kill(os.getpid(), signal.SIGINT)
+        end.wait()
+
+    lay(tmp_path / "book", page=PAGE)
+    monkeypatch.setattr(build, "keep", keep)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            build.execute(tmp_path, tmp_path)
+    finally:
+        end.set()
+        signal.signal(signal.SIGINT, before)

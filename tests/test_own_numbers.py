@@ -171,16 +171,20 @@ def test_a_page_that_is_unknown(project):
         assert "Traceback" not in done.stderr
 
 
-def test_what_was_computed_before_the_end_is_kept(project, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [(DeadKernelError("Kernel died"), "Kernel died"), (AssertionError(), "inter")],
+)
+def test_what_was_computed_before_the_end_is_kept(project, monkeypatch, capsys, error, word):
     def stop(notebook, folder, **options):
         notebook.cells[2].outputs = [new_output("stream", text="so far\n")]
-        raise DeadKernelError("Kernel died")
+        raise error
 
     monkeypatch.setattr(own_numbers, "run", stop)
     assert main(project, "page") == 1
     printed = capsys.readouterr().out
     assert "so far" in printed
-    assert "stopped before its end: Kernel died" in printed
+    assert f"stopped before its end: {word}" in printed
     assert (project / "_build" / "executed" / "page.ipynb").is_file()
 
 

@@ -106,8 +106,7 @@ def parsed(site, page):
         ("first", "3 min read Download .md", ["_sources/first.md"]),
         (
             "second",
-            "1 min read Download .ipynb .md "
-            "Run it make run PAGE=second, with your edits make execute PAGE=second",
+            "1 min read Download .ipynb .md Run and compare it make run PAGE=second",
             ["_sources/second.ipynb", "_sources/second.md"],
         ),
         ("api/law", "1 min read Download .md", ["../_sources/api/law.md"]),

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import Pool
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,7 @@ def keep(folder: Path, page: Path) -> Any:
     except Exception:  # it cannot be read, or the kernel died
         return None
     join_streams(notebook)
-    draft = path.with_suffix(f".{os.getpid()}")
+    draft = path.with_suffix(f".{page.stem}")
     nbformat.write(notebook, draft)
     draft.replace(path)  # whole or not at all, whenever the build may be killed
     return notebook
@@ -164,7 +164,7 @@ def execute(root: Path, folder: Path) -> None:
     cache = get_cache(root / "_build" / ".jupyter_cache")
     cache.clear_cache()
     pages = papers(root / "book")
-    with Pool() as pool:
+    with ThreadPool() as pool:  # of threads: it can be interrupted; a kernel is a process anyway
         for page, notebook in zip(pages, pool.imap(partial(keep, folder), pages), strict=True):
             if notebook is not None:
                 whole = CacheBundleIn(notebook, page)

@@ -67,8 +67,7 @@ def masthead(page: str, time: int, *, notebook: bool) -> str:
     files = " ".join(f'<a href="{source}.{kind}" download>.{kind}</a>' for kind in kinds)
     parts = [f"{time} min read", f"Download {files}"]
     if notebook:
-        commands = [f"<code>make {verb} PAGE={page}</code>" for verb in ("run", "execute")]
-        parts.append("Run it {}, with your edits {}".format(*commands))
+        parts.append(f"Run and compare it <code>make run PAGE={page}</code>")
     return f'<p class="masthead">{"".join(f"<span>{part}</span>" for part in parts)}</p>'
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbclient.exceptions import DeadKernelError
 
 from papers.build import OWN
 from papers.notebooks import convert, papers, run
@@ -134,8 +133,8 @@ def main(root: Path, given: str) -> int:
     stopped = ""
     try:
         run(notebook, root / "book", timeout=None, allow_errors=True)
-    except DeadKernelError as error:
-        stopped = f"It was stopped before its end: {error}"
+    except Exception as error:  # no cell's: the kernel died or was interrupted
+        stopped = f"It was stopped before its end: {str(error) or 'interrupted'}"
     target = root / "_build" / OWN / f"{path.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
