@@ -26,7 +26,7 @@ test: book lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The laws and the notebooks again, as on a processor without what NumPy found on this one.
-SITE_TESTS := browser navigation search build builder site small_site pages papers notation template helpers_of_pages library
+SITE_TESTS := browser navigation search build builder own_numbers site small_site pages papers notation template helpers_of_pages library
 baseline: $(READY)
 	features="$$($(BIN)/python tests/dispatch.py)" && echo "NumPy without $$features" && \
 	export NPY_DISABLE_CPU_FEATURES="$$features" && test -z "$$($(BIN)/python tests/dispatch.py)" && \

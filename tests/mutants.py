@@ -95,7 +95,7 @@ MUTANTS = [
     ("design.py", "stages.astype(float) * replicas /", "stages.astype(float) * 1.01 * replicas /"),
     ("design.py", "at_least = improve(problem, high)", "at_least = 1.01 * improve(problem, high)"),
     ("design.py", "(rest, 2.0**-54)", "(rest, 2.0**-50)"),
-    ("redundancy.py", "outage, budget), allowed)", "outage, budget), 0.99 * allowed)"),
+    ("redundancy.py", "dropped <= _ties", "dropped <= 0.99 * _ties"),
     ("redundancy.py", "below(floor, allowed)", "below(floor, 1.01 * allowed)"),
     ("_quadratic.py", "1 + np.exp(power), -np", "1.01 + np.exp(power), -np"),
     ("_quadratic.py", "-np.expm1(power)", "-np.expm1(1.01 * power)"),
