@@ -19,6 +19,7 @@ import pytest
 import yaml
 from docutils import nodes
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 from sphinx import addnodes
 from sphinx.util.docutils import new_document
@@ -579,7 +580,7 @@ def test_a_page_is_read_with_what_says_something_about_it_only(tmp_path):
 class Kernel(NotebookClient):
     """A client that needs no kernel, and answers with what it was asked to do."""
 
-    def execute(self):
+    async def async_execute(self):
         self.nb.metadata.language_info = {"name": "python", "version": "3.of this machine"}
         self.nb.cells[1].outputs = [stream(f"{self.kernel_name} in {self.resources}")]
         assert (
@@ -980,22 +981,18 @@ def test_so_it_is_if_the_build_is_interrupted(project, builder, monkeypatch, edi
 
 @pytest.fixture
 def ran(monkeypatch):
-    """Execute pages without a kernel: each prints a line in two pieces, or fails or dies."""
+    """Execute pages without a kernel: each prints a line in two pieces, or fails."""
     pages = []
 
-    def run(notebook, *, cwd, timeout, allow_errors):
-        limit = yaml.safe_load((ROOT / "_config.yml").read_text())["execute"]["timeout"]
-        assert timeout == limit
-        assert not allow_errors
+    def run(notebook, folder):
         title = notebook.cells[0].source
-        pages.append((Path(cwd).name, title))
-        if title == "# dies":
-            raise RuntimeError
+        pages.append((folder.name, title))
         code = next(cell for cell in notebook.cells if cell.cell_type == "code")
         code.outputs = [stream("one "), stream("line\n")]
-        return SimpleNamespace(err=ValueError() if title == "# fails" else None)
+        if title == "# fails":
+            raise CellExecutionError("", "ValueError", "odd")
 
-    monkeypatch.setattr(build, "single_nb_execution", run)
+    monkeypatch.setattr(build, "run", run)
     return pages
 
 
@@ -1039,10 +1036,10 @@ def test_what_is_damaged_or_of_another_page_is_executed_again(tmp_path, ran, lef
 def test_a_page_that_fails_is_not_kept(tmp_path, ran):
     folder = tmp_path / "kept"
     folder.mkdir()
-    lay(tmp_path, fails=cell("fails", "1"), dies=cell("dies", "1"), odd="---\n: [\n---\n")
-    for page in ("fails", "dies", "odd", "gone"):
+    lay(tmp_path, fails=cell("fails", "1"), odd="---\n: [\n---\n")
+    for page in ("fails", "odd", "gone"):
         assert build.keep(folder, tmp_path / f"{page}.md") is None
-    assert len(ran) == 2
+    assert len(ran) == 1
     assert files(folder) == set()
 
 

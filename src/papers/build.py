@@ -28,11 +28,10 @@ from typing import Any
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from jupyter_cache.executors.utils import single_nb_execution
 from jupyter_cache.readers import get_reader
 
 from papers.claims import SHARED
-from papers.notebooks import join_streams, papers
+from papers.notebooks import join_streams, papers, run
 
 # Everything besides a page's own cells that can change what is on it.
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
@@ -130,10 +129,8 @@ def keep(folder: Path, page: Path) -> Any:
         found = _whole(path)
         if found is not None and _hash(found) == name:
             return found
-        cwd = str(page.parent)
-        if single_nb_execution(notebook, cwd=cwd, timeout=120, allow_errors=False).err:
-            return None
-    except Exception:  # it cannot be read, or the kernel died
+        run(notebook, page.parent)
+    except Exception:  # it cannot be read, a cell failed, or the kernel died
         return None
     join_streams(notebook)
     draft = path.with_suffix(f".{page.stem}")

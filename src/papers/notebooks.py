@@ -7,6 +7,7 @@ with a run of its own.
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,20 +40,18 @@ def convert(page: Path) -> Any:
     return notebook
 
 
-def run(
-    notebook: Any, folder: Path, *, timeout: int | None = 120, allow_errors: bool = False
-) -> None:
-    """Execute a notebook in a folder, so that it holds its outputs."""
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        record_timing=False,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(folder)}},
-        timeout=timeout,
-        allow_errors=allow_errors,
-    )
-    client.execute()
+def run(notebook: Any, folder: Path, **options: Any) -> None:
+    """Execute a notebook in a folder, so that it holds its outputs; the client takes options.
+
+    Raises
+    ------
+    nbclient.exceptions.CellExecutionError
+        If a cell fails.
+    """
+    usual: dict[str, Any] = {"kernel_name": "python3", "record_timing": False, "timeout": 120}
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, resources=resources, **(usual | options))
+    asyncio.run(client.async_execute())  # in a loop of its own, which ends with it
 
 
 def execute(page: Path) -> Any:
@@ -64,7 +63,7 @@ def execute(page: Path) -> Any:
         If a cell fails.
     """
     notebook = convert(page)
-    run(notebook, page.parent)
+    run(notebook, page.parent, coalesce_streams=True)
     notebook.metadata.language_info = {"name": "python"}
     return notebook
 

@@ -132,7 +132,7 @@ def main(root: Path, given: str) -> int:
     print(f"Executing {path} with the numbers that stand in it. Nothing is compared.", flush=True)
     stopped = ""
     try:
-        run(notebook, root / "book", timeout=None, allow_errors=True)
+        run(notebook, root / "book", timeout=None, allow_errors=True, coalesce_streams=True)
     except Exception as error:  # no cell's: the kernel died or was interrupted
         stopped = f"It was stopped before its end: {str(error) or 'interrupted'}"
     target = root / "_build" / OWN / f"{path.stem}.ipynb"
