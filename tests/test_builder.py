@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
@@ -1068,6 +1069,7 @@ def test_a_build_that_is_interrupted_does_not_wait_for_its_pages(tmp_path, monke
     end = Event()
 
     def keep(folder, page):
+        time.sleep(0.5)  # until the build waits for it: just before, Python may lose a signal
         os.kill(os.getpid(), signal.SIGINT)
         end.wait()
 
