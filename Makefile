@@ -59,13 +59,14 @@ mutants: $(READY)
 
 # mutmut stays out of the lock: no reader of the book needs it, nor what it brings along.
 MUTATION := _mutation/.venv/bin/python
-mutation: $(READY)
+mutation: _mutation/.ready
+	$(MUTATION) tests/mutation.py "$(MODULE)"
+
+_mutation/.ready: requirements.txt
 	$(PYTHON) -m venv _mutation/.venv
 	$(MUTATION) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(MUTATION) -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	$(MUTATION) tests/mutation.py run decentral
-	$(MUTATION) tests/mutation.py run papers
-	$(MUTATION) tests/mutation.py report
+	touch $@
 
 bench: $(READY)
 	$(BIN)/python benchmarks/partition.py

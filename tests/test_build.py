@@ -16,7 +16,6 @@ import pytest
 from packaging.requirements import Requirement
 
 import mutants
-import mutation
 from papers import build, licences
 
 ROOT = Path(__file__).parents[1]
@@ -338,10 +337,6 @@ def test_the_mutants_still_exist():
     assert mutants.stale() == []
     for file, start in mutants.LAWS.values():
         assert any(m[0] == file and m[1].startswith(start) for m in mutants.MUTANTS)
-
-
-def test_the_explained_survivors_still_exist():
-    assert mutation.stale() == []
 
 
 def test_what_is_installed_is_what_is_pinned():
