@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import lambertw
 
-from decentral._validation import Floats, broadcast, reals
+from decentral.numerics.validation import Floats, broadcast, reals
 
 __all__ = ["best_interval", "expected_time"]
 

@@ -1,8 +1,8 @@
 """Change one module in every way that mutmut knows, and print the changes that no test notices.
 
-``make mutation MODULE=partition`` does it for ``src/decentral/partition.py``, with the tests of the
-laws. What survives wants a test only if a reader of the library could be wronged by it. mutmut is
-imported where it is needed, since only the environment of ``make mutation`` has it.
+``make mutation MODULE=partition/cut`` does it for ``src/decentral/partition/cut.py``, with the
+tests of the laws. What survives wants a test only if a reader of the library could be wronged by
+it. mutmut is imported where it is needed, since only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""decentral.bounds against mpmath, the optimum and hand-worked values."""
+"""decentral.partition.bounds against mpmath, the optimum and hand-worked values."""
 
 import math
 

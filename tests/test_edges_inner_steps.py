@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import inner_steps_oracle as oracle
-from decentral import InfeasibleError, local_sgd
+from decentral import InfeasibleError
 from decentral.inner_steps import (
     best_inner_steps,
     best_weights,
     contraction,
+    local_sgd,
     loss_floor,
     matched_outer_step,
     simulate,
@@ -19,9 +20,9 @@ from decentral.inner_steps import (
     step_weights,
     weight_penalty,
 )
+from decentral.inner_steps.weighting import _Programme
 from decentral.partition import bubble_fraction
 from decentral.transformers import from_config, layers
-from decentral.weighting import _Programme
 
 LLAMA = {
     "model_type": "llama",

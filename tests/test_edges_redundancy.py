@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import redundancy_oracle as oracle
-from decentral import InfeasibleError, _binomial, allocation
+from decentral import InfeasibleError
+from decentral.numerics import binomial
 from decentral.redundancy import (
+    allocation,
     best_allocation,
     best_design,
     cost_per_yield,
@@ -96,8 +98,8 @@ def test_a_floor_leaves_room_for_many_replicas():
 @pytest.fixture
 def looks(monkeypatch):
     """All calls of the tail of the binomial law."""
-    tail, calls = _binomial.tail, []
-    monkeypatch.setattr(_binomial, "tail", lambda *law: (calls.append(law), tail(*law))[1])
+    tail, calls = binomial.tail, []
+    monkeypatch.setattr(binomial, "tail", lambda *law: (calls.append(law), tail(*law))[1])
     return calls
 
 
@@ -291,8 +293,8 @@ def test_a_search_keeps_no_more_states_than_it_can_extend(monkeypatch):
     """The work on one kind of stages is states x (workers to spare + 1) x (skips + 2)^2."""
     kinds = np.array([0.661, 0.694, 0.697, 0.972, 0.987])
     search = allocation._Search(kinds, np.ones(5, dtype=np.int64), 15, 2)
-    monkeypatch.setattr("decentral.allocation._BEAM", 1)
-    monkeypatch.setattr("decentral.allocation._MOST_WORK", 400)
+    monkeypatch.setattr("decentral.redundancy.allocation._BEAM", 1)
+    monkeypatch.setattr("decentral.redundancy.allocation._MOST_WORK", 400)
     with pytest.raises(ValueError, match="would keep more than 2 states"):  # 2 x 11 x 16 < 400
         search.best()
 
@@ -316,7 +318,7 @@ def test_a_narrow_sweep_keeps_what_is_best():
 def test_batches_make_no_difference_to_a_sweep(monkeypatch, width):
     search = allocation._Search(np.array([0.3, 0.5, 0.7, 0.9]), np.array([1, 2, 1, 2]), 20, 2)
     whole = search._sweep(math.inf, width)
-    monkeypatch.setattr("decentral.allocation._BATCH", 1)
+    monkeypatch.setattr("decentral.redundancy.allocation._BATCH", 1)
     batches = search._sweep(math.inf, width)
     assert batches[0] == whole[0]
     assert batches[2] == whole[2]

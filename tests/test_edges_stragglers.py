@@ -10,7 +10,8 @@ import pytest
 from scipy import special, stats
 
 import stragglers_oracle as oracle
-from decentral import InfeasibleError, _quadrature, order_statistics
+from decentral import InfeasibleError
+from decentral.numerics import quadrature
 from decentral.sampling import (
     hajek,
     horvitz_thompson,
@@ -24,6 +25,7 @@ from decentral.stragglers import (
     best_quorum_and_step,
     best_step,
     min_quorum,
+    order_statistics,
     pareto_round_time,
     round_time,
     rounds_to_accuracy,
@@ -431,7 +433,7 @@ def test_a_quantile_that_is_infinite_before_its_end_is_named():
 def test_panels_are_halved_sixty_times():
     """Around 0 doubles are so dense that a jump there could be followed a thousand times."""
     nodes = []
-    total = _quadrature.integrate(
+    total = quadrature.integrate(
         lambda x: (nodes.append(x), x > 0)[1], np.array([-1.0, 2.0]), rtol=1e-40, base=0.0
     )
     assert float(total) == pytest.approx(2, rel=1e-15)
@@ -440,7 +442,7 @@ def test_panels_are_halved_sixty_times():
 
 def test_an_integral_over_more_panels_than_are_halved_at_once():
     panels = 3000  # each of which has to be halved: 6000 halves are more than 4096
-    total = _quadrature.integrate(
+    total = quadrature.integrate(
         lambda x: np.sqrt(x % 1), np.arange(panels + 1.0), rtol=1e-13, base=0.0
     )
     assert float(total) == pytest.approx(panels * 2 / 3, rel=1e-9)

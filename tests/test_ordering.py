@@ -153,9 +153,9 @@ def test_too_many_states_are_refused():
 
 def test_as_many_states_as_are_allowed(monkeypatch):
     instance = ([1, 2, 3], [1, 2, 3])
-    monkeypatch.setattr("decentral.ordering._MOST_STATES", 8)
+    monkeypatch.setattr("decentral.ordering.order._MOST_STATES", 8)
     assert best_order(*instance).partition.bottleneck == 1
-    monkeypatch.setattr("decentral.ordering._MOST_STATES", 7)
+    monkeypatch.setattr("decentral.ordering.order._MOST_STATES", 7)
     with pytest.raises(ValueError, match=r"at most 7 states for an exact order, .* give 8;"):
         best_order(*instance)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decentral import InfeasibleError, _chain
+from decentral import InfeasibleError
 from decentral.partition import (
+    bidding,
     bottleneck,
     equal_split,
     evaluate,
@@ -73,7 +74,7 @@ def test_equals_dynamic_programme_bit_for_bit(seed):
     for _ in range(400):
         costs, speeds, options = _instance(rng, rng.integers(1, 61), rng.integers(1, 9))
         exact = dynamic_programme(costs, speeds, **options)
-        found = _chain.optimum(_chain.build(costs, speeds, **options))
+        found = bidding.optimum(bidding.build(costs, speeds, **options))
         assert (math.inf if found is None else found[0]) == exact, (costs, speeds, options)
         assert attains(bottleneck(costs, speeds, **options), exact)
         if exact < math.inf:
@@ -140,7 +141,7 @@ def test_the_best_cut_takes_less_than_the_rounded_mean(costs, speeds):
     """All work over all speed, the bound from below, rounds to more than the best bottleneck."""
     best, _ = enumerate_cuts(costs, speeds)
     assert best < math.fsum(costs) / math.fsum(speeds)
-    assert _chain.optimum(_chain.build(costs, speeds))[0] == best
+    assert bidding.optimum(bidding.build(costs, speeds))[0] == best
 
 
 def test_long_chain_uses_the_same_arithmetic():
@@ -397,14 +398,14 @@ def _chains_of_all_kinds():
 
 def test_few_probes_are_enough(monkeypatch):
     """Where to look does not change the answer, but bisecting all doubles takes 64 probes."""
-    probe, probes = _chain.probe, Counter()
+    probe, probes = bidding.probe, Counter()
     for kind, chain, options in _chains_of_all_kinds():
 
         def counted(*arguments, kind=kind):
             probes[kind] += 1
             return probe(*arguments)
 
-        monkeypatch.setattr(_chain, "probe", counted)
+        monkeypatch.setattr(bidding, "probe", counted)
         partition(*chain, **options)
     most = {"even": 264, "lumpy": 265, "overhead": 549, "memory": 509, "nonempty": 569}
     assert most.keys() == probes.keys()

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import redundancy_oracle as oracle
-from decentral import InfeasibleError, allocation
+from decentral import InfeasibleError
 from decentral.redundancy import (
+    allocation,
     best_allocation,
     best_design,
     cost_per_yield,
@@ -614,9 +615,9 @@ def test_allocation_without_an_answer(monkeypatch):
     assert caught.value.shortfall == 1
     live = [0.987, 0.972, 0.694, 0.661, 0.697]  # here a narrow first sweep misses the best
     best = best_allocation(live, 15, skips=2)
-    monkeypatch.setattr("decentral.allocation._BEAM", 1)
+    monkeypatch.setattr("decentral.redundancy.allocation._BEAM", 1)
     np.testing.assert_array_equal(best_allocation(live, 15, skips=2), best)
-    monkeypatch.setattr("decentral.allocation._MOST_STATES", 1)
+    monkeypatch.setattr("decentral.redundancy.allocation._MOST_STATES", 1)
     with pytest.raises(ValueError, match="would keep more than 1 states"):
         best_allocation(live, 15, skips=2)
 

@@ -1,4 +1,4 @@
-"""decentral.schedule against a literal simulation."""
+"""decentral.partition.schedule against a literal simulation."""
 
 import numpy as np
 import pytest

@@ -9,13 +9,13 @@ import pytest
 from scipy import special, stats
 
 import stragglers_oracle as oracle
-from decentral import InfeasibleError, _descent
-from decentral import quorum as searches
+from decentral import InfeasibleError
 from decentral.redundancy import drop_probability
 from decentral.stragglers import (
     best_quorum,
     best_quorum_and_step,
     best_step,
+    descent,
     exponential_round_time,
     exponential_round_variance,
     gradients_needed,
@@ -26,6 +26,7 @@ from decentral.stragglers import (
     squared_error,
     unequal_round_time,
 )
+from decentral.stragglers import quorum as searches
 
 GOAL = {"curvature": 1, "noise": 2, "start": 1, "accuracy": 0.05}
 SIZES = [1, 2, 3, 10, 64, 1000, 10**6]
@@ -492,7 +493,7 @@ def test_best_step_at_exact_ties():
         start, noise = 10 ** rng.uniform(0, 3, 1), 10 ** rng.uniform(-1, 1)
         shaken = np.array([noise / quorum_])
         rate = searches._sharpest(rounds, start, shaken)
-        just = _descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
+        just = descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
         found = best_step(quorum_, curvature=1, noise=noise, start=start, accuracy=just)
         assert found.rounds == rounds
         corrected += (np.ceil(searches._fewest_rounds(start, just, shaken)) != rounds).item()

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from decentral import _ties
 from decentral.inner_steps import best_inner_steps, contraction, stationary_variance
+from decentral.numerics import ties
 from decentral.ordering import best_order, swap_search, worst_order
 from decentral.partition import bottleneck, evaluate, fits, partition, proportional_split
 from decentral.redundancy import best_allocation, best_design, min_replicas, stage_outage
@@ -35,7 +35,7 @@ def drop(stages, availability, replicas, skips):
     return sum(terms, Fraction(0))
 
 
-def ties(availabilities, most=5):
+def exact_ties(availabilities, most=5):
     """Every drop rate of up to four stages and five replicas, with the least replicas for it."""
     for a, stages in itertools.product(availabilities, range(1, 5)):
         for skips in range(stages):
@@ -54,7 +54,9 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_target_that_replicas_meet_exactly_is_met(family):
-    stages, live, target, skips, least = map(np.array, zip(*ties(FAMILIES[family]), strict=True))
+    stages, live, target, skips, least = map(
+        np.array, zip(*exact_ties(FAMILIES[family]), strict=True)
+    )
     found = min_replicas(stages, live, target, skips=skips)
     np.testing.assert_array_equal(found, least)
     less = min_replicas(stages, live, target * (1 - 2e-12), skips=skips)
@@ -151,7 +153,7 @@ def test_a_target_that_is_typed_in_decimals_is_met():
 def test_what_is_left_over_goes_to_the_first_of_equal_parts():
     assert proportional_split([1] * 5, [0.1, 0.2, 0.7]).counts.tolist() == [1, 1, 3]
     assert proportional_split([1] * 3, [1 / 6, 1 / 2, 1 / 3]).counts.tolist() == [1, 1, 1]
-    assert _ties.largest([Fraction(1, 2)] * 3, 0, 1e-12) == []
+    assert ties.largest([Fraction(1, 2)] * 3, 0, 1e-12) == []
 
 
 MEMORIES = {

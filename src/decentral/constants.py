@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from decentral._validation import choice
+from decentral.numerics.validation import choice
 
 
 @cache

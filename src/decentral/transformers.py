@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral import constants
-from decentral._validation import Floats, Ints, choice, flag, integer, scalar
+from decentral.numerics.validation import Floats, Ints, choice, flag, integer, scalar
 
 __all__ = [
     "model",

@@ -1,15 +1,4 @@
-r"""In which order unequal devices should stand in a pipeline.
-
-Cutting a chain for a given order is :mod:`decentral.partition`. With unequal layers
-the order matters too. A set S of devices, in its best internal order, reaches
-
-.. math:: f(S) = \max_{d \in S} \; \mathrm{reach}_d\bigl(f(S \setminus d)\bigr)
-
-layers within a target T, because being further along is never worse; a target can be
-met in some order iff :math:`f` of all devices is the whole chain. Devices of equal
-speed, capacity and overhead are of one type, and only how many of each type are in S
-counts, so there are :math:`\prod_t (n_t + 1)` states instead of m! orders.
-"""
+"""The best, the worst, and the usual orders of devices."""
 
 from __future__ import annotations
 
@@ -22,20 +11,12 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _chain, _ties
-from decentral._subsets import Pool, Reach, Sweep, sweep, sweep_nonempty, trace
-from decentral._validation import Ints, choice, flag, integers, scalar, vector
 from decentral.errors import InfeasibleError
-from decentral.partition import Partition, _solved
-
-__all__ = [
-    "best_order",
-    "worst_order",
-    "swap_search",
-    "sort_order",
-    "Ordering",
-    "Kind",
-]
+from decentral.numerics import ties
+from decentral.numerics.validation import Ints, choice, flag, integers, scalar, vector
+from decentral.ordering.subsets import Pool, Reach, Sweep, sweep, sweep_nonempty, trace
+from decentral.partition import bidding
+from decentral.partition.cut import Partition, solved
 
 Kind = Literal["given", "fast-first", "slow-first", "valley"]
 
@@ -132,7 +113,7 @@ def best_order(
     (array([0, 1, 2]), array([1, 1, 2]), 2.5)
     """
     flag("progress", progress)
-    chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
     given = range(chain.devices)
     if _hopeless(chain):
         raise _no_order(chain)
@@ -188,7 +169,7 @@ def worst_order(
     3.5
     """
     flag("progress", progress)
-    chain = _chain.build(costs, speeds, overhead=overhead)
+    chain = bidding.build(costs, speeds, overhead=overhead)
     if _alike(costs):
         return _result(chain, range(chain.devices))
     return _result(chain, _Search(chain, _MOST_STATES, progress).worst())
@@ -238,7 +219,7 @@ def swap_search(
     >>> swap_search([1, 5, 1, 1], [1, 2, 1]).partition.bottleneck
     2.5
     """
-    chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
     if _hopeless(chain):
         raise _no_order(chain)
     starts = int(integers("restarts", scalar("restarts", restarts), least=1))
@@ -247,7 +228,7 @@ def swap_search(
         _descend(chain, rng.permutation(chain.devices).tolist())
         for _ in _watched(range(starts), flag("progress", progress), "restarts")
     ]
-    _, order = found[int(_ties.first_least(np.array([time for time, _ in found])))]
+    _, order = found[int(ties.first_least(np.array([time for time, _ in found])))]
     if all(time == math.inf for time, _ in found):
         raise InfeasibleError(
             f"none of the orders that {starts} restarts of a heuristic tried allows a cut; "
@@ -298,7 +279,7 @@ def _alike(*amounts: npt.ArrayLike | None) -> bool:
     return all(x is None or np.ptp(x) == 0 for x in amounts)
 
 
-def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
+def _permuted(chain: bidding.Chain, order: Iterable[int]) -> bidding.Chain:
     """Return the same chain with the devices in another order."""
     places = list(order)
     return replace(
@@ -310,24 +291,24 @@ def _permuted(chain: _chain.Chain, order: Iterable[int]) -> _chain.Chain:
     )
 
 
-def _bottleneck(chain: _chain.Chain, order: Iterable[int]) -> float:
-    solution = _chain.optimum(_permuted(chain, order))
+def _bottleneck(chain: bidding.Chain, order: Iterable[int]) -> float:
+    solution = bidding.optimum(_permuted(chain, order))
     return math.inf if solution is None else solution[0]
 
 
-def _result(chain: _chain.Chain, order: Iterable[int]) -> Ordering:
+def _result(chain: bidding.Chain, order: Iterable[int]) -> Ordering:
     places = np.array(list(order), dtype=np.int64)
     places.flags.writeable = False
-    return Ordering(places, _solved(_permuted(chain, places.tolist())))
+    return Ordering(places, solved(_permuted(chain, places.tolist())))
 
 
-def _hopeless(chain: _chain.Chain) -> bool:
+def _hopeless(chain: bidding.Chain) -> bool:
     """Whether there are too few layers for every device to get one."""
     return chain.nonempty and chain.layers < chain.devices
 
 
-def _no_order(chain: _chain.Chain) -> InfeasibleError:
-    given = _chain.infeasible(chain)
+def _no_order(chain: bidding.Chain) -> InfeasibleError:
+    given = bidding.infeasible(chain)
     return InfeasibleError(
         f"no order of the devices allows a cut; in the given one {given}",
         device=given.device,
@@ -348,7 +329,7 @@ def _watched(items: Collection[Item], progress: bool, label: str) -> Iterable[It
     return bar
 
 
-def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
+def _descend(chain: bidding.Chain, order: list[int]) -> tuple[float, list[int]]:
     """Exchange the pair that helps most until none helps.
 
     While no cut fits, an exchange helps if the devices, filled in order, hold more layers.
@@ -362,7 +343,7 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
             trial[a], trial[b] = trial[b], trial[a]
             swapped = _permuted(chain, trial)
             if time < math.inf:
-                helps = time > 0 and _chain.probe_once(swapped, _chain.just_below(time)).fits
+                helps = time > 0 and bidding.probe_once(swapped, bidding.just_below(time)).fits
             else:
                 helps = _held(swapped) > held
             if helps:
@@ -372,19 +353,19 @@ def _descend(chain: _chain.Chain, order: list[int]) -> tuple[float, list[int]]:
         order = better
 
 
-def _held(chain: _chain.Chain) -> int:
+def _held(chain: bidding.Chain) -> int:
     """Count the layers that the devices hold if time does not matter."""
-    return _chain.probe_once(replace(chain, nonempty=False), math.inf).ends[-1]
+    return bidding.probe_once(replace(chain, nonempty=False), math.inf).ends[-1]
 
 
-def _sorted_orders(chain: _chain.Chain) -> list[list[int]]:
+def _sorted_orders(chain: bidding.Chain) -> list[list[int]]:
     return [sort_order(chain.speeds, kind).tolist() for kind in get_args(Kind)]
 
 
 class _Search:
     """Bidding, as for a fixed order, with the subset programme as the probe."""
 
-    def __init__(self, chain: _chain.Chain, most: int, progress: bool) -> None:
+    def __init__(self, chain: bidding.Chain, most: int, progress: bool) -> None:
         self.chain = chain
         self.pool = Pool.build(chain, most)
         self.steps, self.reach = self.pool.steps(), Reach(self.pool)
@@ -400,7 +381,7 @@ class _Search:
         if chain.held is not None and self.probe(math.inf).reach[-1] < chain.layers:
             return None
         usual = [(_bottleneck(chain, order), order) for order in _sorted_orders(chain)]
-        interval = _chain.Interval(chain, upper=min(usual)[0])
+        interval = bidding.Interval(chain, upper=min(usual)[0])
         while (target := interval.aim()) is not None:
             found = self.probe(target)
             reached = int(found.reach[-1])
@@ -409,9 +390,9 @@ class _Search:
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
         for time, order in usual:
-            if _ties.met(time, interval.upper):
+            if ties.met(time, interval.upper):
                 return order
-        return trace(self.pool, self.probe(_chain.just_above(interval.upper)))
+        return trace(self.pool, self.probe(bidding.just_above(interval.upper)))
 
     def best_nonempty(self, relaxed: list[int]) -> list[int] | None:
         """Find the best order where no device stays empty, from the best where some may."""
@@ -429,7 +410,7 @@ class _Search:
                 return None
             upper = _bottleneck(chain, found)
         lower = _bottleneck(self.chain, relaxed)
-        interval = _chain.Interval(chain, lower=lower, upper=upper)
+        interval = bidding.Interval(chain, lower=lower, upper=upper)
         while (target := interval.aim()) is not None:
             found, bid = test(target)
             if found is not None:
@@ -437,15 +418,15 @@ class _Search:
             else:
                 interval.failure(bid, 0.0)
         for time, order in usual:
-            if _ties.met(time, interval.upper):
+            if ties.met(time, interval.upper):
                 return order
-        return test(_chain.just_above(interval.upper))[0]
+        return test(bidding.just_above(interval.upper))[0]
 
     def worst(self) -> list[int]:
         """Find an order of the largest bottleneck."""
         chain = self.chain
         slowest = max(_bottleneck(chain, order) for order in _sorted_orders(chain))
-        interval = _chain.Interval(chain, lower=slowest)
+        interval = bidding.Interval(chain, lower=slowest)
         while (target := interval.aim()) is not None:
             found = self.probe(target, worst=True)
             reached = int(found.reach[-1])
@@ -453,4 +434,4 @@ class _Search:
                 interval.success(found.slowest)
             else:
                 interval.failure(found.bid, interval.work - chain.starts[reached])
-        return trace(self.pool, self.probe(_chain.just_below(interval.upper), worst=True))
+        return trace(self.pool, self.probe(bidding.just_below(interval.upper), worst=True))

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from decentral._quadrature import integrate
-from decentral._validation import Floats, reals
+from decentral.numerics.quadrature import integrate
+from decentral.numerics.validation import Floats, reals
 
 # Quadrature over a quantile function, in x = ln(u/(1 - u)): where it ends (1 - u is 1e-300
 # there, or the least that a double u can tell from 1 with a few bits to spare), over how many

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral._validation import Floats, Ints
+from decentral.numerics.validation import Floats, Ints
 
 # A target counts as met if it is missed by no more than this share of it.
 TOLERANCE = 1e-12

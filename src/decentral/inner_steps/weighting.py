@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic, _ties
-from decentral._validation import Floats, broadcast, scalar, vector
 from decentral.errors import InfeasibleError
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, broadcast, scalar, vector
 
 
 def equal_weights(inner_steps: npt.ArrayLike) -> Floats:
@@ -43,7 +43,7 @@ def equal_weights(inner_steps: npt.ArrayLike) -> Floats:
     >>> equal_weights([1, 8, 8, 8])
     array([0.25, 0.25, 0.25, 0.25])
     """
-    steps = _quadratic.workers(inner_steps)
+    steps = quadratic.workers(inner_steps)
     return np.full(steps.shape, 1 / steps.shape[-1])
 
 
@@ -78,7 +78,7 @@ def step_weights(inner_steps: npt.ArrayLike) -> Floats:
     >>> step_weights([100, 25])
     array([0.8, 0.2])
     """
-    steps = _quadratic.workers(inner_steps)
+    steps = quadratic.workers(inner_steps)
     return np.asarray(steps / steps.sum(axis=-1, keepdims=True, dtype=float))
 
 
@@ -119,10 +119,10 @@ def information_weights(
     >>> information_weights([1, 1000], 1.0, 0.2).round(4)
     array([0.3571, 0.6429])
     """
-    bend, size = _quadratic.setting(curvature, step)
-    steps = _quadratic.workers(inner_steps)
+    bend, size = quadratic.setting(curvature, step)
+    steps = quadratic.workers(inner_steps)
     broadcast(curvature=bend, step=size, inner_steps=steps[..., 0])
-    raw = 1 / (2 - _quadratic.contraction((bend * size)[..., None], steps))
+    raw = 1 / (2 - quadratic.contraction((bend * size)[..., None], steps))
     return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
 
 
@@ -174,8 +174,8 @@ def matched_outer_step(
     >>> round(float(matched_outer_step([1, 0.25], 0.2, [8, 8], [0.5, 0.5], target=0.1)), 4)
     0.2971
     """
-    bends, size = _quadratic.modes(curvatures, step)
-    steps, shares = _quadratic.fleet(inner_steps, weights)
+    bends, size = quadratic.modes(curvatures, step)
+    steps, shares = quadratic.fleet(inner_steps, weights)
     goal = _target(target)
     broadcast(
         curvatures=bends[..., 0],
@@ -186,7 +186,7 @@ def matched_outer_step(
     )
     most = shares.max(axis=-1)
     relative = shares / most[..., None]
-    shrink = _quadratic.contraction((bends * size)[..., None], steps[..., None, :])
+    shrink = quadratic.contraction((bends * size)[..., None], steps[..., None, :])
     slowest = (relative[..., None, :] * shrink).sum(axis=-1).min(axis=-1)
     with np.errstate(over="ignore"):
         matched = np.asarray(goal / slowest / most)
@@ -199,8 +199,8 @@ def matched_outer_step(
 
 
 def _target(target: npt.ArrayLike) -> Floats:
-    goal = _quadratic.scale("target", target)
-    if not _ties.below(goal.max(), 2):
+    goal = quadratic.scale("target", target)
+    if not ties.below(goal.max(), 2):
         raise ValueError(f"target must be below 2, but it is {float(goal.max())}")
     return goal
 
@@ -280,15 +280,15 @@ def best_weights(
     (array([0.093, 0.35 ]), 0.303)
     """
     bends = vector("curvatures", curvatures, positive=True)
-    bends, size = _quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
-    steps = _quadratic.workers(inner_steps)
+    bends, size = quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
+    steps = quadratic.workers(inner_steps)
     if steps.ndim != 1:
         raise ValueError(f"inner_steps must be one-dimensional, got shape {steps.shape}")
-    variance = float(_quadratic.scale("noise", scalar("noise", noise)))
+    variance = float(quadratic.scale("noise", scalar("noise", noise)))
     goal = float(_target(scalar("target", target, positive=True)))
     kinds, kind, members = np.unique(steps, return_inverse=True, return_counts=True)
     rate = (bends * size)[:, None]
-    pull, shake = _quadratic.contraction(rate, kinds), rate * _quadratic.spread(rate, kinds)
+    pull, shake = quadratic.contraction(rate, kinds), rate * quadratic.spread(rate, kinds)
     programme = _Programme(pull / pull.max(), shake / members, goal)
     moved = programme.solve() * goal / pull.max()  # of each kind as a whole
     outer = float(moved.sum())

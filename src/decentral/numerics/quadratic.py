@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _ties
-from decentral._validation import Floats, Ints, broadcast, integers, reals
+from decentral.numerics import ties
+from decentral.numerics.validation import Floats, Ints, broadcast, integers, reals
 
 # Units may be chosen freely, but not so that squares and quotients leave the range of a double.
 _LEAST, _MOST = 1e-60, 1e60
@@ -34,7 +34,7 @@ def setting(curvature: object, step: object, name: str = "curvature") -> tuple[F
     """
     bend, size = scale(name, curvature), scale("step", step)
     rate = np.multiply(*broadcast(**{name: bend, "step": size}))
-    if not np.all(_ties.below(rate, 2)):
+    if not np.all(ties.below(rate, 2)):
         raise ValueError(
             f"step must be below 2/{name} for a stable inner step, but their product is "
             f"{float(rate.max())}"

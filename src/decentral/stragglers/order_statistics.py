@@ -7,9 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quantile, _races, _ties
-from decentral._quadratic import scale as sizes
-from decentral._validation import Floats, Ints, broadcast, check_quorum, flag, integers, reals
+from decentral.numerics import races, ties
+from decentral.numerics.quadratic import scale as sizes
+from decentral.numerics.validation import (
+    Floats,
+    Ints,
+    broadcast,
+    check_quorum,
+    flag,
+    integers,
+    reals,
+)
+from decentral.stragglers import means
 
 # From this argument on the asymptotic series of the digamma function and its like are used.
 _FAR = 16
@@ -177,7 +186,7 @@ def pareto_round_time(
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # where it is infinite
         growth = _log_gamma_gap(number, power, all_spare)
         growth = growth - _log_gamma_gap(number - first, power, spare)
-        exists = spare * index > _ties.TOLERANCE
+        exists = spare * index > ties.TOLERANCE
         return np.where(exists, least * np.exp(growth / 2) * np.exp(growth / 2), np.inf)[()]
 
 
@@ -246,7 +255,7 @@ def round_time(
     check_quorum(number, first)
     number, first = broadcast(workers=number, quorum=first)
     times = [
-        _quantile.mean(quantile, n, k, upper)
+        means.mean(quantile, n, k, upper)
         for n, k in zip(number.ravel().tolist(), first.ravel().tolist(), strict=True)
     ]
     return np.array(times).reshape(number.shape)[()]
@@ -291,10 +300,10 @@ def unequal_round_time(
     >>> unequal_round_time([2, 2, 1], [1, 2, 3]).round(4)
     array([0.2   , 0.5167, 1.2833])
     """
-    speeds, first = _races.fleets(rates, quorum)
+    speeds, first = races.fleets(rates, quorum)
     least = reals("shift", shift)
     broadcast(rates=speeds[..., 0], quorum=first, shift=least)
-    return np.asarray(least + _races.each(_races.round_time, speeds, first, ()))[()]
+    return np.asarray(least + races.each(races.round_time, speeds, first, ()))[()]
 
 
 def _harmonic_gap(number: Ints, first: Floats) -> Floats:

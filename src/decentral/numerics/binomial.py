@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, betaincc, betaincinv, betaln, gammaln
 
-from decentral._validation import Floats, Ints, integers
+from decentral.numerics.validation import Floats, Ints, integers
 
 # Above this the tail itself is computed, below it its logarithm.
 TINY = 1e-300

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from decentral._validation import Floats
+from decentral.numerics.validation import Floats
 
 _NODES = 32
 # Panels are halved at most so often; a jump of the integrand is then located to 2**-60.

@@ -1,20 +1,4 @@
-r"""How to cut a chain of layers across devices of unequal speed.
-
-A chain of L layers with costs :math:`w_i \ge 0` is cut into m contiguous
-blocks, one for each device in pipeline order; a block may be empty. Device j
-works at speed :math:`v_j > 0`, so its stage takes
-
-.. math:: t_j = \frac{1}{v_j} \sum_{i \in \text{block } j} w_i
-    + c_j\,[\text{block } j \text{ is not empty}]
-
-and the pipeline moves at the pace of the slowest stage, the *bottleneck*
-:math:`T = \max_j t_j`. This module finds the cut of least T, exactly.
-
-Units are the caller's: costs in FLOP and speeds in FLOP/s give seconds, costs
-in seconds on a reference device and speeds relative to it give seconds too;
-`overhead` is in the resulting unit of time. Memory and capacity share a unit
-of their own. Layers and devices are counted from 0.
-"""
+"""The best cut of a chain, and cuts made by hand or by custom."""
 
 from __future__ import annotations
 
@@ -26,32 +10,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _chain, _ties
-from decentral._validation import Floats, Ints, integers, scalar, vector
-from decentral.bounds import (
-    blind_price_std,
-    expected_blind_price,
-    lower_bound,
-    upper_bound,
-)
 from decentral.errors import InfeasibleError
-from decentral.schedule import bubble_fraction, makespan
-
-__all__ = [
-    "partition",
-    "Partition",
-    "bottleneck",
-    "lower_bound",
-    "upper_bound",
-    "fits",
-    "evaluate",
-    "equal_split",
-    "proportional_split",
-    "expected_blind_price",
-    "blind_price_std",
-    "makespan",
-    "bubble_fraction",
-]
+from decentral.numerics import ties
+from decentral.numerics.validation import Floats, Ints, integers, scalar, vector
+from decentral.partition import bidding
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +47,7 @@ class Partition:
     latency: float
 
 
-def _result(chain: _chain.Chain, ends: list[int]) -> Partition:
+def _result(chain: bidding.Chain, ends: list[int]) -> Partition:
     boundaries = np.array([0, *ends], dtype=np.int64)
     cuts = boundaries.tolist()
     blocks = list(pairwise(cuts))
@@ -104,10 +66,11 @@ def _result(chain: _chain.Chain, ends: list[int]) -> Partition:
     )
 
 
-def _solved(chain: _chain.Chain) -> Partition:
-    solution = _chain.solve(chain)
+def solved(chain: bidding.Chain) -> Partition:
+    """Return the best cut of a chain, or raise the error that says why there is none."""
+    solution = bidding.solve(chain)
     if solution is None:
-        raise _chain.infeasible(chain)
+        raise bidding.infeasible(chain)
     return _result(chain, solution[1])
 
 
@@ -190,7 +153,7 @@ def partition(
     >>> partition([1] * 10, [1, 1, 1], memory=[1] * 10, capacity=[10, 0, 10]).counts
     array([5, 0, 5])
     """
-    return _solved(_chain.build(costs, speeds, memory, capacity, overhead, nonempty))
+    return solved(bidding.build(costs, speeds, memory, capacity, overhead, nonempty))
 
 
 def bottleneck(
@@ -227,7 +190,7 @@ def bottleneck(
     >>> bottleneck([1] * 3, [1] * 4, nonempty=True)
     inf
     """
-    solution = _chain.solve(_chain.build(costs, speeds, memory, capacity, overhead, nonempty))
+    solution = bidding.solve(bidding.build(costs, speeds, memory, capacity, overhead, nonempty))
     return math.inf if solution is None else solution[0]
 
 
@@ -271,8 +234,8 @@ def fits(
     (True, False)
     """
     goal = scalar("target", target, infinite=True)
-    chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
-    return _chain.probe_once(chain, _ties.widened(goal)).fits
+    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
+    return bidding.probe_once(chain, ties.widened(goal)).fits
 
 
 def evaluate(
@@ -311,7 +274,7 @@ def evaluate(
     >>> evaluate([1] * 10, [3, 2, 1, 1], [5, 3, 1, 1]).stage_times
     array([1.66666667, 1.5       , 1.        , 1.        ])
     """
-    chain = _chain.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
     split = integers("counts", vector("counts", counts, length=chain.devices))
     total = sum(split.tolist())
     if total != chain.layers:
@@ -412,6 +375,6 @@ def proportional_split(costs: npt.ArrayLike, speeds: npt.ArrayLike) -> Partition
     shares = [layers * v / whole for v in pace]
     split = [math.floor(share) for share in shares]
     parts = [share - part for share, part in zip(shares, split, strict=True)]
-    for device in _ties.largest(parts, layers - sum(split), layers * _ties.TOLERANCE):
+    for device in ties.largest(parts, layers - sum(split), layers * ties.TOLERANCE):
         split[device] += 1
     return evaluate(costs, speeds, split)

@@ -1,10 +1,4 @@
-"""Whom the server hears when it waits for the fastest k, and how to average what they say.
-
-Workers finish after independent exponential times of unequal rates, so the first k are a sample
-by successive drawing without replacement. Fast workers are in it more often than slow ones. If
-the two have different optima, their plain mean is biased; weights of one over the inclusion
-probability undo this, at a price.
-"""
+"""How often workers are heard, and estimates of the mean from those that are."""
 
 from __future__ import annotations
 
@@ -13,18 +7,16 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _races
-from decentral._validation import Floats, Ints, broadcast, choice, integers, probabilities, reals
-
-__all__ = [
-    "inclusion_probabilities",
-    "joint_inclusion_probabilities",
-    "plain_mean",
-    "selection_bias",
-    "horvitz_thompson",
-    "hajek",
-    "mean_squared_error",
-]
+from decentral.numerics import races
+from decentral.numerics.validation import (
+    Floats,
+    Ints,
+    broadcast,
+    choice,
+    integers,
+    probabilities,
+    reals,
+)
 
 Estimator = Literal["plain", "horvitz-thompson", "hajek"]
 
@@ -68,8 +60,8 @@ def inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -> Floa
     >>> inclusion_probabilities([2, 2, 1], 2) * 30
     array([23., 23., 14.])
     """
-    speeds, first = _races.fleets(rates, quorum)
-    return _races.each(_races.inclusion, speeds, first, speeds.shape[-1:])
+    speeds, first = races.fleets(rates, quorum)
+    return races.each(races.inclusion, speeds, first, speeds.shape[-1:])
 
 
 def joint_inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -> Floats:
@@ -111,8 +103,8 @@ def joint_inclusion_probabilities(rates: npt.ArrayLike, quorum: npt.ArrayLike) -
            [16., 23.,  7.],
            [ 7.,  7., 14.]])
     """
-    speeds, first = _races.fleets(rates, quorum, pairs=True)
-    return _races.each(_races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
+    speeds, first = races.fleets(rates, quorum, pairs=True)
+    return races.each(races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
 
 
 def selection_bias(inclusion: npt.ArrayLike, optima: npt.ArrayLike) -> Floats:
@@ -343,13 +335,13 @@ def mean_squared_error(
     hajek 0.2421
     """
     choice("estimator", estimator, get_args(Estimator))
-    speeds, first = _races.fleets(rates, quorum, pairs=True)
+    speeds, first = races.fleets(rates, quorum, pairs=True)
     goal, spread = _signed("optima", optima), reals("noise", noise)
     if spread.max() > _LARGEST:
         raise ValueError(f"noise must be at most {_LARGEST:g}, but it is {spread.max():g}")
     _along(rates=speeds, optima=goal)
     broadcast(rates=speeds[..., 0], quorum=first, optima=goal[..., 0], noise=spread)
-    joint = _races.each(_races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
+    joint = races.each(races.joint_inclusion, speeds, first, 2 * speeds.shape[-1:])
     least = float(np.diagonal(joint, axis1=-2, axis2=-1).min())
     if least < _RAREST:
         raise ValueError(

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial, _ties
-from decentral._validation import Floats, Ints, broadcast, integer, integers, probabilities
 from decentral.errors import InfeasibleError
+from decentral.numerics import binomial, ties
+from decentral.numerics.validation import Floats, Ints, broadcast, integer, integers, probabilities
 
 # Partial allocations that the exact search keeps, and that its first, inexact sweep keeps.
 _MOST_STATES = 1_000_000
@@ -72,7 +72,7 @@ def unequal_drop_probability(outages: npt.ArrayLike, *, skips: npt.ArrayLike = 0
     """
     rows = _rows("outages", outages)
     budget = min(integer("skips", skips), rows.shape[-1])
-    return _beyond(_binomial.counts(rows, budget))
+    return _beyond(binomial.counts(rows, budget))
 
 
 def shared_pool_drop_probability(
@@ -165,8 +165,8 @@ def shared_pool_drop_probability(
         size, risk = int(members.sum()), down[..., pool, None]
         together = np.zeros(budget + 2)
         together[min(size, budget + 1)] = 1
-        alone = _binomial.counts(outages[..., members], budget)
-        law = _binomial.join(law, risk * together + (1 - risk) * alone)
+        alone = binomial.counts(outages[..., members], budget)
+        law = binomial.join(law, risk * together + (1 - risk) * alone)
     return _beyond(law)
 
 
@@ -287,12 +287,12 @@ def _by_gain(live: Floats, total: int) -> Ints:
 
 def _tie(turn: tuple[float, int, int], last: tuple[float, int, int]) -> bool:
     """Return whether two gains, whose logarithms come first, count as equal."""
-    return abs(turn[0] - last[0]) <= _ties.TOLERANCE
+    return abs(turn[0] - last[0]) <= ties.TOLERANCE
 
 
 def _outage(live: Floats, replicas: Ints) -> Floats:
     """Return the chance that all replicas of a stage are dead."""
-    return _binomial.outage(live, replicas, np.zeros(()))
+    return binomial.outage(live, replicas, np.zeros(()))
 
 
 def _even(workers: Ints, size: int) -> Ints:
@@ -320,7 +320,7 @@ class _Search:
             )
         self.extra = np.arange(spare + 1)  # workers beyond one for each stage
         self.laws = [
-            _binomial.counts(_outage(kind, _even(size + self.extra, int(size))), self.skips)
+            binomial.counts(_outage(kind, _even(size + self.extra, int(size))), self.skips)
             for kind, size in zip(self.kinds, self.members, strict=True)
         ]
         # fear[t][w, k]: the least chance that kinds t, t + 1, ... with w workers to spare lose
@@ -328,7 +328,7 @@ class _Search:
         # hope[t][w, k]: one less that, precise where it is small.
         fear, hope = ([np.full((spare + 1, self.skips + 1), x)] for x in (0.0, 1.0))
         for law in reversed(self.laws):
-            beyond = _binomial.exceeding(law)
+            beyond = binomial.exceeding(law)
             least, most = np.empty_like(fear[0]), np.empty_like(hope[0])
             for spent in range(spare + 1):
                 # What is left for later kinds, by workers used here.
@@ -346,10 +346,10 @@ class _Search:
     def best(self) -> Ints:
         """Return the workers of each kind."""
         known, _, _ = self._sweep(math.inf, _BEAM)
-        if not _binomial.TINY <= known < 1 / _binomial.TINY:
+        if not binomial.TINY <= known < 1 / binomial.TINY:
             few, share = ("few", "dropped") if known < 1 else ("many", "not dropped")
             raise ValueError(
-                f"workers must be so {few} that more than {_binomial.TINY:g} is {share}, for the "
+                f"workers must be so {few} that more than {binomial.TINY:g} is {share}, for the "
                 f"search with skips, but it is {self.total}"
             )
         most = min(_MOST_STATES, _MOST_WORK // (self.extra.size * (self.skips + 2) ** 2))
@@ -382,8 +382,8 @@ class _Search:
                 laws, shares = laws[keep], shares[keep]
             if not len(laws) or (known < math.inf and not complete):
                 return math.inf, shares, complete
-        odds = laws[:, -1] / np.maximum(laws[:, :-1].sum(axis=1), _binomial.TINY)
-        first = int(_ties.first_least(odds))
+        odds = laws[:, -1] / np.maximum(laws[:, :-1].sum(axis=1), binomial.TINY)
+        first = int(ties.first_least(odds))
         return float(odds[first]), shares[first], complete
 
     def _extend(
@@ -397,12 +397,12 @@ class _Search:
         owner, used = np.nonzero(self.extra <= spare[:, None])
         if kind == self.kinds.size - 1:  # the last takes what is left
             owner, used = np.arange(spare.size), spare
-        joined = _binomial.join(laws[owner], self.laws[kind][used])
+        joined = binomial.join(laws[owner], self.laws[kind][used])
         lost, kept = (x[kind + 1][spare[owner] - used][:, ::-1] for x in (self.fear, self.hope))
         through = (joined[:, :-1] * kept).sum(axis=1)
         bound = joined[:, -1] + (joined[:, :-1] * lost).sum(axis=1)
-        bound /= np.maximum(through, _binomial.TINY)
-        keep = np.flatnonzero(_ties.met(bound, known))
+        bound /= np.maximum(through, binomial.TINY)
+        keep = np.flatnonzero(ties.met(bound, known))
         if keep.size > most:
             keep = keep[np.argsort(bound[keep], kind="stable")[: most + 1]]
         longer = np.column_stack((shares[owner[keep]], self.members[kind] + used[keep]))

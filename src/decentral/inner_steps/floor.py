@@ -1,59 +1,12 @@
-r"""Weight workers that ran different numbers of inner steps.
-
-One quadratic mode of curvature a, inner step :math:`\eta`, :math:`p = 1 - \eta a`. Worker i
-runs :math:`H_i` noisy steps from x and returns its displacement :math:`s_i x - n_i`, with
-:math:`s_i = 1 - p^{H_i}` and :math:`V_i = \operatorname{Var} n_i`; the server takes
-
-.. math:: x \leftarrow x - \alpha \sum_i w_i (s_i x - n_i), \qquad r = \alpha \sum_i w_i s_i
-
-Modes are independent and share the weights. Throughout, `noise` is the variance
-:math:`\sigma^2` of one stochastic gradient. Where workers or modes are summed over, workers
-stand along the last axis of `inner_steps` and `weights`, and modes along the last axis of
-`curvatures`; all axes before them broadcast.
-"""
+"""How much the server's iterate varies once it has settled, and what that loses."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic, _ties
-from decentral._validation import Floats, broadcast
-from decentral.inner_work import (
-    best_inner_steps,
-    contraction,
-    displacement_variance,
-    information,
-    information_limit,
-)
-from decentral.local_sgd import Simulation, simulate
-from decentral.weighting import (
-    Weighting,
-    best_weights,
-    equal_weights,
-    information_weights,
-    matched_outer_step,
-    step_weights,
-)
-
-__all__ = [
-    "best_weights",
-    "Weighting",
-    "information_weights",
-    "step_weights",
-    "equal_weights",
-    "weight_penalty",
-    "loss_floor",
-    "stationary_variance",
-    "matched_outer_step",
-    "information",
-    "information_limit",
-    "contraction",
-    "displacement_variance",
-    "best_inner_steps",
-    "simulate",
-    "Simulation",
-]
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, broadcast
 
 
 def stationary_variance(
@@ -108,10 +61,10 @@ def stationary_variance(
     >>> round(float(stationary_variance(0.25, 0.2, [1, 64], [0.5, 0.5])), 4)
     0.1487
     """
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     columns = {
-        "noise": _quadratic.scale("noise", noise),
-        "outer_step": _quadratic.scale("outer_step", outer_step),
+        "noise": quadratic.scale("noise", noise),
+        "outer_step": quadratic.scale("outer_step", outer_step),
     }
     steps, shares = _fleets(inner_steps, weights, curvature=bend, step=size, **columns)
     return np.asarray(_settled(bend, size, steps, shares, **columns))[()]
@@ -130,12 +83,12 @@ def _settled(
     rate = bend * size
     most = shares.max(axis=-1, keepdims=True)
     relative = shares / most
-    reach = (relative * _quadratic.contraction(rate, steps)).sum(axis=-1)
-    shaken = (relative**2 * _quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
+    reach = (relative * quadratic.contraction(rate, steps)).sum(axis=-1)
+    shaken = (relative**2 * quadratic.variance(bend, size, steps, noise)).sum(axis=-1)
     with np.errstate(over="ignore", divide="ignore"):
         outer = (outer_step * most)[..., 0]
         pace = outer * reach
-        room = np.where(_ties.below(pace, 2), 2 - pace, 0)  # none where the server is unstable
+        room = np.where(ties.below(pace, 2), 2 - pace, 0)  # none where the server is unstable
         return np.asarray(shaken / reach * (outer / room))
 
 
@@ -143,7 +96,7 @@ def _fleets(
     inner_steps: npt.ArrayLike, weights: npt.ArrayLike, **columns: Floats
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """Validate workers and weights; their leading axes must broadcast with the columns."""
-    steps, shares = _quadratic.fleet(inner_steps, weights)
+    steps, shares = quadratic.fleet(inner_steps, weights)
     broadcast(**columns, inner_steps=steps[..., 0], weights=shares[..., 0])
     return steps, shares
 
@@ -203,10 +156,10 @@ def loss_floor(
     >>> round(float(ratio), 1)  # which is no fair comparison, see the paper
     10.5
     """
-    bends, size = _quadratic.modes(curvatures, step)
+    bends, size = quadratic.modes(curvatures, step)
     columns = {
-        "noise": _quadratic.scale("noise", noise),
-        "outer_step": _quadratic.scale("outer_step", outer_step),
+        "noise": quadratic.scale("noise", noise),
+        "outer_step": quadratic.scale("outer_step", outer_step),
     }
     steps, shares = _fleets(
         inner_steps, weights, curvatures=bends[..., 0], step=size[..., 0], **columns
@@ -260,12 +213,12 @@ def weight_penalty(
     >>> round(float(weight_penalty(1.0, 0.2, fleet, step_weights(fleet))), 2)
     1.76
     """
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     steps, shares = _fleets(inner_steps, weights, curvature=bend, step=size)
     rate = (bend * size)[..., None]
     shares = shares / shares.max(axis=-1, keepdims=True)
-    spread = _quadratic.spread(rate, steps)
-    reach = _quadratic.contraction(rate, steps)
+    spread = quadratic.spread(rate, steps)
+    reach = quadratic.contraction(rate, steps)
     pull = (shares * reach).sum(axis=-1)
     known = (reach**2 / spread).sum(axis=-1)
     return np.asarray((shares**2 * spread).sum(axis=-1) / pull * known / pull)[()]

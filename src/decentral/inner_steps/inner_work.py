@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic, _ties
-from decentral._validation import Floats, broadcast, integers, reals
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, broadcast, integers, reals
 
 
 def contraction(
@@ -50,11 +50,11 @@ def contraction(
     >>> contraction(0.25, 0.2, [1, 8, 64]).round(4)
     array([0.05  , 0.3366, 0.9625])
     """
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     bend, size, steps = broadcast(
         curvature=bend, step=size, inner_steps=integers("inner_steps", inner_steps, least=1)
     )
-    return _quadratic.contraction(bend * size, steps)[()]
+    return quadratic.contraction(bend * size, steps)[()]
 
 
 # Small enough for six times the cost, in units of the slowest decay, to be finite.
@@ -68,12 +68,12 @@ def _columns(
     noise: npt.ArrayLike,
 ) -> list[npt.NDArray[np.float64]]:
     """Validate what describes one worker on one mode."""
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     return broadcast(
         curvature=bend,
         step=size,
         inner_steps=integers("inner_steps", inner_steps, least=1),
-        noise=_quadratic.scale("noise", noise),
+        noise=quadratic.scale("noise", noise),
     )
 
 
@@ -117,7 +117,7 @@ def displacement_variance(
     array([0.04  , 0.0761])
     """
     bend, size, steps, variance = _columns(curvature, step, inner_steps, noise)
-    return np.asarray(_quadratic.variance(bend, size, steps, variance))[()]
+    return np.asarray(quadratic.variance(bend, size, steps, variance))[()]
 
 
 def information(
@@ -160,7 +160,7 @@ def information(
     array([0.2 , 0.93])
     """
     bend, size, steps, variance = _columns(curvature, step, inner_steps, noise)
-    return np.asarray(_quadratic.information(bend, size, steps, variance))[()]
+    return np.asarray(quadratic.information(bend, size, steps, variance))[()]
 
 
 def information_limit(
@@ -196,11 +196,11 @@ def information_limit(
     >>> round(float(information_limit(0.25, 0.2)), 4)
     2.4375
     """
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     bend, size, variance = broadcast(
-        curvature=bend, step=size, noise=_quadratic.scale("noise", noise)
+        curvature=bend, step=size, noise=quadratic.scale("noise", noise)
     )
-    return np.asarray(_quadratic.limit(bend, size, variance))[()]
+    return np.asarray(quadratic.limit(bend, size, variance))[()]
 
 
 def best_inner_steps(
@@ -246,13 +246,13 @@ def best_inner_steps(
     >>> best_inner_steps(0.25, 0.2, [0, 1, 10, 100]).round(1)
     array([ 0. , 13.1, 27.4, 53.9])
     """
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     cost = reals("sync_cost", sync_cost)
     if cost.max() > _MOST_COST:
         raise ValueError(f"sync_cost must be at most {_MOST_COST:g}, but it is {cost.max():g}")
     bend, size, cost = broadcast(curvature=bend, step=size, sync_cost=cost)
     rate = bend * size
-    if not np.all(_ties.below(rate, 1)):
+    if not np.all(ties.below(rate, 1)):
         raise ValueError(
             "step must be below 1/curvature, so that p is positive, but their product is "
             f"{float(rate.max())}"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_ndtr
 
-from decentral._validation import Floats, check_scale, flag, integers, reals, vector
+from decentral.numerics.validation import Floats, check_scale, flag, integers, reals, vector
 
 
 def _water_level(work: float, speeds: Floats, onsets: Floats) -> float:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial, _ties
-from decentral._validation import Floats, Ints, broadcast, integers, probabilities
 from decentral.errors import InfeasibleError
+from decentral.numerics import binomial, ties
+from decentral.numerics.validation import Floats, Ints, broadcast, integers, probabilities
 
 # Below this the replicas that might be best are too many to go through.
 _LEAST_AVAILABILITY = 1e-6
@@ -24,8 +24,8 @@ def _yield(stages: Ints, outage: Floats, alive: Floats, loss: Floats, budget: In
         whole = np.exp(stages * np.where(lost < 0.5, np.log1p(-lost), np.log(weight)))
     inside = np.where(
         tilted < upright,
-        _binomial.body(stages, tilted, budget),
-        _binomial.body_upright(stages, np.nan_to_num(upright), budget),
+        binomial.body(stages, tilted, budget),
+        binomial.body_upright(stages, np.nan_to_num(upright), budget),
     )
     return whole * inside
 
@@ -82,7 +82,7 @@ def useful_yield(
     >>> useful_yield(48, 0.1, 0.02, skips=[0, 4, 48]).round(4)
     array([0.0064, 0.4408, 0.9084])
     """
-    layers = _binomial.stages(stages)
+    layers = binomial.stages(stages)
     columns = broadcast(
         stages=layers,
         outage=probabilities("outage", outage),
@@ -97,7 +97,7 @@ def _cost(
     stages: Ints, live: Floats, replicas: Ints, loss: Floats, budget: Ints, down: Floats
 ) -> Floats:
     with np.errstate(divide="ignore", over="ignore"):
-        outage, alive = (law(live, replicas, down) for law in (_binomial.outage, _binomial.alive))
+        outage, alive = (law(live, replicas, down) for law in (binomial.outage, binomial.alive))
         return stages.astype(float) * replicas / _yield(stages, outage, alive, loss, budget)
 
 
@@ -151,7 +151,7 @@ def cost_per_yield(
     >>> cost_per_yield(48, 0.9, [1, 2, 3], 0.1).round(1)
     array([ 77.8, 100.7, 144.7])
     """
-    layers = _binomial.stages(stages)
+    layers = binomial.stages(stages)
     columns = broadcast(
         stages=layers,
         availability=probabilities("availability", availability),
@@ -250,7 +250,7 @@ def best_design(
     >>> design.replicas, round(design.cost, 1), round(design.gain, 3)
     (3, 404.2, 1.08)
     """
-    layers = _binomial.stages(stages)
+    layers = binomial.stages(stages)
     columns = broadcast(
         stages=layers,
         availability=probabilities("availability", availability),
@@ -309,7 +309,7 @@ class _Problems:
     def saturating_skips(self, replicas: Ints) -> Ints:
         """Return the least s up to the cap for which 1 - P(D > s) rounds to 1, or the cap."""
         outage, alive = (
-            law(self.live, replicas, self.down) for law in (_binomial.outage, _binomial.alive)
+            law(self.live, replicas, self.down) for law in (binomial.outage, binomial.alive)
         )
         kept = outage * (1 - self.loss)
         tilted = kept / (alive + kept)  # 1 - kappa q would cancel
@@ -317,8 +317,8 @@ class _Problems:
         low = np.full_like(high, -1)
         while np.any(high - low > 1):
             middle = (low + high) // 2
-            rest = _binomial.tail(self.stages, tilted, np.maximum(middle, 0))
-            enough = _ties.met(rest, 2.0**-54)
+            rest = binomial.tail(self.stages, tilted, np.maximum(middle, 0))
+            enough = ties.met(rest, 2.0**-54)
             open_ = high - low > 1
             high = np.where(open_ & enough, middle, high)
             low = np.where(open_ & ~enough, middle, low)
@@ -336,8 +336,8 @@ def _cheapest(problems: _Problems) -> tuple[Ints, Floats]:
         value = problems.take(problem).cost(replicas)
         before = best.copy()
         np.minimum.at(best, problem, value)
-        best_r[_ties.below(best, before)] = np.iinfo(np.int64).max
-        attains = _ties.met(value, best[problem])
+        best_r[ties.below(best, before)] = np.iinfo(np.int64).max
+        attains = ties.met(value, best[problem])
         np.minimum.at(best_r, problem[attains], replicas[attains])
         return value
 
@@ -355,7 +355,7 @@ def _cheapest(problems: _Problems) -> tuple[Ints, Floats]:
     while problem.size:
         improve(problem, low)
         at_least = improve(problem, high) * (low / high)
-        left = (at_least < np.inf) & _ties.met(at_least, best[problem]) & (high - low > 1)
+        left = (at_least < np.inf) & ties.met(at_least, best[problem]) & (high - low > 1)
         problem, low, high = problem[left], low[left] + 1, high[left] - 1
         middle = (low + high) // 2
         split = middle < high

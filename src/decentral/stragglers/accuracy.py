@@ -7,9 +7,10 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _descent, _quadratic, _ties
-from decentral._validation import Floats, Infeasible, Ints, choice, flag, reals
 from decentral.errors import InfeasibleError
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, Infeasible, Ints, choice, flag, reals
+from decentral.stragglers import descent
 
 _MOST_ROUNDS = 1e60
 
@@ -66,15 +67,15 @@ def squared_error(
     count = reals("rounds", rounds)
     if count.max() > _MOST_ROUNDS:
         raise ValueError(f"rounds must be at most {_MOST_ROUNDS:g}, but it is {count.max():g}")
-    columns = _descent.columns_of(
+    columns = descent.columns_of(
         rounds=count,
-        quorum=_quadratic.scale("quorum", quorum),
-        **_descent.stable(curvature, step),
-        **_descent.scales(noise=noise, start=start),
+        quorum=quadratic.scale("quorum", quorum),
+        **descent.stable(curvature, step),
+        **descent.scales(noise=noise, start=start),
     )
     rate = columns["curvature"] * columns["step"]
-    floor = _descent.spread(rate, columns) / columns["quorum"]
-    return np.asarray(_descent.error(columns["rounds"], rate, floor, columns["start"]))[()]
+    floor = descent.spread(rate, columns) / columns["quorum"]
+    return np.asarray(descent.error(columns["rounds"], rate, floor, columns["start"]))[()]
 
 
 def min_quorum(
@@ -127,17 +128,17 @@ def min_quorum(
     >>> min_quorum(curvature=1, step=0.2, noise=2, accuracy=0.05)
     5
     """
-    columns = _descent.columns_of(
-        **_descent.stable(curvature, step),
-        **_descent.scales(noise=noise, accuracy=accuracy),
+    columns = descent.columns_of(
+        **descent.stable(curvature, step),
+        **descent.scales(noise=noise, accuracy=accuracy),
     )
     rate = columns["curvature"] * columns["step"]
-    spread = _descent.spread(rate, columns)
+    spread = descent.spread(rate, columns)
     share = spread / columns["accuracy"]
     needed = np.where(
-        _ties.equal(rate, 1.0),
-        np.maximum(np.ceil(share / (1 + _ties.TOLERANCE)), 1),
-        np.floor(share / (1 - _ties.TOLERANCE)) + 1,
+        ties.equal(rate, 1.0),
+        np.maximum(np.ceil(share / (1 + ties.TOLERANCE)), 1),
+        np.floor(share / (1 - ties.TOLERANCE)) + 1,
     )
     if needed.max() >= 2**53:
         raise InfeasibleError(
@@ -214,14 +215,14 @@ def rounds_to_accuracy(
     """
     rounded = flag("whole", whole)
     choice("infeasible", infeasible, get_args(Infeasible))
-    columns = _descent.columns_of(
-        quorum=_quadratic.scale("quorum", quorum),
-        **_descent.stable(curvature, step),
-        **_descent.scales(noise=noise, start=start, accuracy=accuracy),
+    columns = descent.columns_of(
+        quorum=quadratic.scale("quorum", quorum),
+        **descent.stable(curvature, step),
+        **descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
-    rounds = _descent.rounds_needed(columns, rounded)
+    rounds = descent.rounds_needed(columns, rounded)
     if infeasible == "raise" and np.isinf(rounds).any():
-        _descent.refuse(columns, np.isinf(rounds))
+        descent.refuse(columns, np.isinf(rounds))
     return np.asarray(rounds)[()]
 
 
@@ -269,8 +270,8 @@ def gradients_needed(
     >>> float(gradients_needed(curvature=1, noise=2, start=1, accuracy=0.05).round(9))
     38.0
     """
-    columns = _descent.columns_of(
-        curvature=_quadratic.scale("curvature", curvature),
-        **_descent.scales(noise=noise, start=start, accuracy=accuracy),
+    columns = descent.columns_of(
+        curvature=quadratic.scale("curvature", curvature),
+        **descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
-    return np.asarray(_descent.gradients(columns))[()]
+    return np.asarray(descent.gradients(columns))[()]

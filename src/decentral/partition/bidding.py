@@ -32,12 +32,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _ties
-from decentral._validation import Floats, check_scale, flag, vector
 from decentral.errors import InfeasibleError
+from decentral.numerics import ties
+from decentral.numerics.validation import Floats, check_scale, flag, vector
 
 # Memory that is not whole may exceed a capacity by one part in so many.
-_SLACK = round(1 / _ties.TOLERANCE)
+_SLACK = round(1 / ties.TOLERANCE)
 # Below this many layers a list of floats is faster to search than a view of the array.
 _LIST_IS_FASTER = 4096
 
@@ -63,10 +63,12 @@ class Chain:
 
     @property
     def layers(self) -> int:
+        """Number of layers."""
         return len(self.starts) - 1
 
     @property
     def devices(self) -> int:
+        """Number of devices."""
         return len(self.speeds)
 
     def time(self, device: int, start: int, end: int) -> float:
@@ -334,12 +336,12 @@ def solve(chain: Chain) -> tuple[float, list[int]] | None:
 
 def just_above(time: float) -> float:
     """Return the largest time that counts as this one; a finite one stays finite."""
-    return min(float(_ties.widened(time)), sys.float_info.max)
+    return min(float(ties.widened(time)), sys.float_info.max)
 
 
 def just_below(time: float) -> float:
     """Return a time that counts as less than this one, also where rounding is coarse."""
-    return min(time * (1 - _ties.TOLERANCE), math.nextafter(time, 0))
+    return min(time * (1 - ties.TOLERANCE), math.nextafter(time, 0))
 
 
 def optimum(chain: Chain) -> tuple[float, list[int]] | None:

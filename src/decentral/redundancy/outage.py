@@ -1,14 +1,4 @@
-r"""Replicate the stages of a pipeline, or skip them: what is dropped, and what it costs.
-
-A microbatch crosses L stages. Each has r replicas, each live with probability a on its
-own, except that with probability :math:`\rho` the stage's failure domain takes them
-all. So a stage is out with probability
-
-.. math:: q = \rho + (1 - \rho)(1 - a)^r
-
-A microbatch may skip up to s dead stages and is dropped if more are dead. Each skip
-multiplies its usefulness by :math:`1 - \kappa`.
-"""
+"""Outages, what they drop, and the least replicas for a target."""
 
 from __future__ import annotations
 
@@ -17,8 +7,9 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _binomial, _ties
-from decentral._validation import (
+from decentral.errors import InfeasibleError
+from decentral.numerics import binomial, ties
+from decentral.numerics.validation import (
     Floats,
     Infeasible,
     Ints,
@@ -27,28 +18,6 @@ from decentral._validation import (
     integers,
     probabilities,
 )
-from decentral.allocation import (
-    best_allocation,
-    shared_pool_drop_probability,
-    unequal_drop_probability,
-)
-from decentral.design import Design, best_design, cost_per_yield, useful_yield
-from decentral.errors import InfeasibleError
-
-__all__ = [
-    "stage_outage",
-    "drop_probability",
-    "log_drop_probability",
-    "min_replicas",
-    "success_floor",
-    "useful_yield",
-    "cost_per_yield",
-    "best_design",
-    "Design",
-    "unequal_drop_probability",
-    "best_allocation",
-    "shared_pool_drop_probability",
-]
 
 
 def stage_outage(
@@ -93,7 +62,7 @@ def stage_outage(
         replicas=integers("replicas", replicas, least=1),
         domain_outage=probabilities("domain_outage", domain_outage),
     )
-    return np.asarray(_binomial.outage(live, count, down))[()]
+    return np.asarray(binomial.outage(live, count, down))[()]
 
 
 def _failures(
@@ -101,7 +70,7 @@ def _failures(
 ) -> tuple[Ints, Floats, Ints]:
     """Validate L, q and s."""
     layers, out, budget = broadcast(
-        stages=_binomial.stages(stages),
+        stages=binomial.stages(stages),
         **{name: probabilities(name, outage)},
         skips=integers("skips", skips),
     )
@@ -146,7 +115,7 @@ def drop_probability(
     >>> drop_probability(48, 0.1, skips=[0, 4, 48]).round(4)
     array([0.9936, 0.5314, 0.    ])
     """
-    return _binomial.tail(*_failures(stages, outage, skips))[()]
+    return binomial.tail(*_failures(stages, outage, skips))[()]
 
 
 def log_drop_probability(
@@ -183,7 +152,7 @@ def log_drop_probability(
     >>> float(log_drop_probability(2, 1e-300, skips=1).round(6))  # 2 log(1e-300)
     -1381.551056
     """
-    return _binomial.log_tail(*_failures(stages, outage, skips))[()]
+    return binomial.log_tail(*_failures(stages, outage, skips))[()]
 
 
 def success_floor(
@@ -225,7 +194,7 @@ def success_floor(
     array([0.9531, 0.9989])
     """
     layers, down, budget = _failures(stages, domain_outage, skips, "domain_outage")
-    return _binomial.body(layers, down, budget)[()]
+    return binomial.body(layers, down, budget)[()]
 
 
 def min_replicas(
@@ -294,24 +263,24 @@ def min_replicas(
     array([inf,  3.,  3.])
     """
     allowed = probabilities("target", target)
-    if np.any(tiny := (allowed > 0) & (allowed < _binomial.TINY)):
+    if np.any(tiny := (allowed > 0) & (allowed < binomial.TINY)):
         raise ValueError(
-            f"target must be 0 or at least {_binomial.TINY:g}, but it is {allowed[tiny].max():g}"
+            f"target must be 0 or at least {binomial.TINY:g}, but it is {allowed[tiny].max():g}"
         )
     choice("infeasible", infeasible, get_args(Infeasible))
     layers, live, allowed, budget, down = broadcast(
-        stages=_binomial.stages(stages),
+        stages=binomial.stages(stages),
         availability=probabilities("availability", availability),
         target=allowed,
         skips=integers("skips", skips),
         domain_outage=probabilities("domain_outage", domain_outage),
     )
     result = np.ones(layers.shape)
-    alone = _binomial.outage(live, 1, down)
+    alone = binomial.outage(live, 1, down)
     one_fails = ~_meets(layers, live, np.ones(layers.shape), allowed, budget, down)
     one_fails |= (allowed == 0) & (alone > 0) & (budget < layers)  # even if it underflows
-    floor = _binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
-    hopeless = one_fails & ~_ties.below(floor, allowed)
+    floor = binomial.tail(layers, np.where(live > 0, down, 1.0), budget)
+    hopeless = one_fails & ~ties.below(floor, allowed)
     if hopeless.any() and infeasible == "raise":
         raise _unattainable(hopeless, floor, allowed, live)
     open_ = one_fails & ~hopeless
@@ -334,7 +303,7 @@ def _unattainable(
     first = tuple(np.argwhere(hopeless)[0].tolist())
     where = f" at index {list(first)}" if first else ""
     cause = "the failure domains" if live[first] > 0 else "an availability of 0"
-    reached = " and not reached" if _ties.met(floor[first], allowed[first]) else ""
+    reached = " and not reached" if ties.met(floor[first], allowed[first]) else ""
     return InfeasibleError(
         f"no number of replicas meets target {allowed[first]:g}{where}: the share dropped has a "
         f"floor of {floor[first]:.6g}, set by {cause}{reached}",
@@ -351,10 +320,10 @@ def _meets(
     The rounding of a, by a 2**-53 at most, changes 1 - a by a share, and q**(s + 1) by that share
     r (s + 1) times at most.
     """
-    dropped = _binomial.tail(layers, _binomial.outage(live, replicas, down), budget)
+    dropped = binomial.tail(layers, binomial.outage(live, replicas, down), budget)
     dead = np.where(live < 1, 1 - live, np.inf)  # a replica that never dies is meant exactly
     doubt = (budget + 1) * replicas * live / dead * 2.0**-53
-    return np.asarray(dropped <= _ties.widened(allowed) * (1 + doubt))
+    return np.asarray(dropped <= ties.widened(allowed) * (1 + doubt))
 
 
 def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floats) -> Floats:
@@ -363,7 +332,7 @@ def _least(layers: Ints, live: Floats, allowed: Floats, budget: Ints, down: Floa
     def meets(replicas: Floats) -> npt.NDArray[np.bool_]:
         return _meets(layers, live, replicas, allowed, budget, down)
 
-    bearable = _binomial.inverse_tail(layers, allowed, budget)
+    bearable = binomial.inverse_tail(layers, allowed, budget)
     # Nearer to the floor than rounding can tell, the outage itself rounds to the floor.
     apart = np.maximum(bearable - down, np.finfo(float).eps * down)
     with np.errstate(over="ignore"):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _descent, _quadratic, _ties
-from decentral._validation import Floats, Ints, flag, reals
 from decentral.errors import InfeasibleError
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, Ints, flag, reals
+from decentral.stragglers import descent
 
 _LEAST_TIME = 1e-60
 _GOLDEN = (5**0.5 - 1) / 2
@@ -124,15 +125,15 @@ def best_quorum(
     """
     rounded = flag("whole", whole)
     times = _round_times(round_times)
-    columns = _descent.columns_of(
+    columns = descent.columns_of(
         round_times=times[..., 0],
-        **_descent.stable(curvature, step),
-        **_descent.scales(noise=noise, start=start, accuracy=accuracy),
+        **descent.stable(curvature, step),
+        **descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
-    rounds = _descent.rounds_needed(_with_quorums(columns, times), rounded)
+    rounds = descent.rounds_needed(_with_quorums(columns, times), rounded)
     hopeless = np.asarray(np.isinf(rounds).all(axis=-1))
     if hopeless.any():
-        _descent.refuse({**columns, "quorum": np.full(hopeless.shape, times.shape[-1])}, hopeless)
+        descent.refuse({**columns, "quorum": np.full(hopeless.shape, times.shape[-1])}, hopeless)
     return Quorum(*_soonest(times, rounds))
 
 
@@ -184,13 +185,13 @@ def best_step(
     >>> best.rounds, best.step.round(3)
     (array([15.,  3.,  1.]), array([0.147, 0.559, 0.95 ]))
     """
-    columns = _descent.columns_of(
-        quorum=_quadratic.scale("quorum", quorum),
-        curvature=_quadratic.scale("curvature", curvature),
-        **_descent.scales(noise=noise, start=start, accuracy=accuracy),
+    columns = descent.columns_of(
+        quorum=quadratic.scale("quorum", quorum),
+        curvature=quadratic.scale("curvature", curvature),
+        **descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
     step, rounds = _tuned(columns)
-    return TunedStep(_descent.plain(step), _descent.plain(rounds))
+    return TunedStep(descent.plain(step), descent.plain(rounds))
 
 
 def best_quorum_and_step(
@@ -241,16 +242,16 @@ def best_quorum_and_step(
     (38, 1.0, 0.95, 2.889)
     """
     times = _round_times(round_times)
-    columns = _descent.columns_of(
+    columns = descent.columns_of(
         round_times=times[..., 0],
-        curvature=_quadratic.scale("curvature", curvature),
-        **_descent.scales(noise=noise, start=start, accuracy=accuracy),
+        curvature=quadratic.scale("curvature", curvature),
+        **descent.scales(noise=noise, start=start, accuracy=accuracy),
     )
     steps, rounds = _tuned(_with_quorums(columns, times))
     quorum, fewest, time = _soonest(times, rounds)
     at = np.asarray(quorum)[..., None] - 1
     step = np.take_along_axis(steps, at, axis=-1)[..., 0]
-    return TunedQuorum(quorum, fewest, time, _descent.plain(step))
+    return TunedQuorum(quorum, fewest, time, descent.plain(step))
 
 
 def _round_times(value: npt.ArrayLike) -> Floats:
@@ -276,14 +277,14 @@ def _round_times(value: npt.ArrayLike) -> Floats:
 def _with_quorums(columns: dict[str, Floats], times: Floats) -> dict[str, Floats]:
     """Return the columns with an axis for the quorums 1, ..., n at the end."""
     lifted = {name: column[..., None] for name, column in columns.items()}
-    return _descent.columns_of(**lifted, quorum=np.arange(1.0, times.shape[-1] + 1))
+    return descent.columns_of(**lifted, quorum=np.arange(1.0, times.shape[-1] + 1))
 
 
 def _soonest(times: Floats, rounds: Floats) -> tuple[int | Ints, float | Floats, float | Floats]:
     """Return the first quorum of the least mean time, its rounds and the time."""
     with np.errstate(invalid="ignore"):
         whole = np.where(rounds > 0, rounds * times, 0.0)
-    best = _ties.first_least(whole)
+    best = ties.first_least(whole)
     pick = best[..., None]
     time = np.take_along_axis(whole, pick, axis=-1)[..., 0]
     if np.isinf(time).any():
@@ -293,15 +294,15 @@ def _soonest(times: Floats, rounds: Floats) -> tuple[int | Ints, float | Floats,
         )
     fewest = np.take_along_axis(np.broadcast_to(rounds, whole.shape), pick, axis=-1)[..., 0]
     quorum = best + 1
-    return (quorum if best.ndim else int(quorum)), _descent.plain(fewest), _descent.plain(time)
+    return (quorum if best.ndim else int(quorum)), descent.plain(fewest), descent.plain(time)
 
 
 def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
     """Return the best constant steps and their whole rounds."""
-    start, accuracy = columns["start"], _ties.widened(columns["accuracy"])
+    start, accuracy = columns["start"], ties.widened(columns["accuracy"])
     columns = {**columns, "accuracy": accuracy}
     shaken = columns["noise"] / columns["curvature"] ** 2 / columns["quorum"]
-    share = _descent.gradients(columns) / columns["quorum"]  # rounds, were every step the best
+    share = descent.gradients(columns) / columns["quorum"]  # rounds, were every step the best
     several = share > 1
     rounds = np.ones(share.shape)
     if several.any():
@@ -311,7 +312,7 @@ def _tuned(columns: dict[str, Floats]) -> tuple[Floats, Floats]:
 
     def late(rounds: Floats) -> npt.NDArray[np.bool_]:
         rate = _sharpest(rounds, start, shaken)
-        error = _descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
+        error = descent.error(rounds, rate, rate / (2 - rate) * shaken, start)
         return np.asarray(error > accuracy)
 
     # The rounds above are rounded; what decides is the error itself.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic, _ties
-from decentral._validation import Floats, flag, integer, scalar, vector
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, flag, integer, scalar, vector
 
 # Copies that are simulated together: few enough for the cache, many enough to be worth a call.
 _BLOCK = 1000
@@ -102,19 +102,19 @@ def simulate(
     True
     """
     bends = vector("curvatures", curvatures, positive=True)
-    bends, size = _quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
-    steps, shares = _quadratic.fleet(inner_steps, weights)
+    bends, size = quadratic.setting(bends, scalar("step", step, positive=True), "curvatures")
+    steps, shares = quadratic.fleet(inner_steps, weights)
     for name, array in (("inner_steps", steps), ("weights", shares)):
         if array.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
-    variance = float(_quadratic.scale("noise", scalar("noise", noise)))
-    moved = float(_quadratic.scale("outer_step", scalar("outer_step", outer_step))) * shares
+    variance = float(quadratic.scale("noise", scalar("noise", noise)))
+    moved = float(quadratic.scale("outer_step", scalar("outer_step", outer_step))) * shares
     count = integer("rounds", rounds, least=1)
     copies, start = integer("replicas", replicas, least=2), integer("seed", seed)
     with np.errstate(over="ignore"):  # such weights are refused below
         run = _Run(bends, float(size), steps, moved, math.sqrt(variance))
     pace = run.pull.sum(axis=0)
-    if not np.all(_ties.below(pace, 2)):
+    if not np.all(ties.below(pace, 2)):
         raise ValueError(
             "outer_step must be smaller for these weights: some mode contracts by "
             f"{float(pace.max()):g}, and must stay below 2"
@@ -130,7 +130,7 @@ def simulate(
             f"rounds and replicas must need at most {_MOST_DRAWS:.0e} random numbers, but with "
             f"{settle:.3g} rounds to settle they need {draws:.3g}"
         )
-    settle = math.ceil(settle * (1 - _ties.TOLERANCE))
+    settle = math.ceil(settle * (1 - ties.TOLERANCE))
 
     def block(seeds: np.random.SeedSequence, size: int) -> Floats:
         """Return the mean squares of some of the copies."""
@@ -167,8 +167,8 @@ class _Run:
         self.steps, self.moved = steps[order], moved[order]
         self.shrink = (1 - size * bends)[:, None]
         self.kick = size * sigma
-        self.pull = self.moved[:, None] * _quadratic.contraction(bends * size, self.steps[:, None])
-        shaken = _quadratic.variance(
+        self.pull = self.moved[:, None] * quadratic.contraction(bends * size, self.steps[:, None])
+        shaken = quadratic.variance(
             bends, np.asarray(size), self.steps[:, None], np.asarray(sigma**2)
         )
         self.spread = np.sqrt((self.moved[:, None] ** 2 * shaken).sum(axis=0))[:, None]

@@ -9,19 +9,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _quadratic, _ties
-from decentral._validation import Floats, broadcast
 from decentral.errors import InfeasibleError
+from decentral.numerics import quadratic, ties
+from decentral.numerics.validation import Floats, broadcast
 
 
 def scales(**arguments: npt.ArrayLike) -> dict[str, Floats]:
     """Validate positive quantities of a reasonable size, by name."""
-    return {name: _quadratic.scale(name, value) for name, value in arguments.items()}
+    return {name: quadratic.scale(name, value) for name, value in arguments.items()}
 
 
 def stable(curvature: npt.ArrayLike, step: npt.ArrayLike) -> dict[str, Floats]:
     """Validate curvatures and steps that are stable together."""
-    bend, size = _quadratic.setting(curvature, step)
+    bend, size = quadratic.setting(curvature, step)
     return {"curvature": bend, "step": size}
 
 
@@ -43,7 +43,7 @@ def spread(rate: Floats, columns: dict[str, Floats]) -> Floats:
 def error(rounds: Floats, rate: Floats, floor: Floats, start: Floats) -> Floats:
     """Return the mean squared error, on its way from `start` to `floor`."""
     with np.errstate(invalid="ignore"):
-        power = np.where(rounds > 0, 2 * rounds * _quadratic.log_size(rate), 0)
+        power = np.where(rounds > 0, 2 * rounds * quadratic.log_size(rate), 0)
     return np.asarray(start * np.exp(power) - floor * np.expm1(power))
 
 
@@ -52,15 +52,15 @@ def rounds_needed(columns: dict[str, Floats], rounded: bool) -> Floats:
     rate = columns["curvature"] * columns["step"]
     floor = spread(rate, columns) / columns["quorum"]
     start, accuracy = columns["start"], columns["accuracy"]
-    needed, settles = ~_ties.met(start, accuracy), _ties.below(floor, accuracy)
-    at_once = _ties.equal(rate, 1.0)  # a step of 1/a forgets the start
-    goal = _ties.widened(accuracy) if rounded else accuracy
+    needed, settles = ~ties.met(start, accuracy), ties.below(floor, accuracy)
+    at_once = ties.equal(rate, 1.0)  # a step of 1/a forgets the start
+    goal = ties.widened(accuracy) if rounded else accuracy
     room = np.where(settles, goal - floor, 1)
     rounds = np.log1p(np.where(needed, start - goal, 0) / room)
-    rounds = np.where(at_once & needed, 1.0, rounds / (-2 * _quadratic.log_size(rate)))
+    rounds = np.where(at_once & needed, 1.0, rounds / (-2 * quadratic.log_size(rate)))
     if rounded:
         rounds = np.maximum(np.ceil(rounds), needed)
-    reachable = settles | (at_once & _ties.met(floor, accuracy))
+    reachable = settles | (at_once & ties.met(floor, accuracy))
     return np.where(needed & ~reachable, np.inf, rounds)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from decentral._validation import Floats, integers, vector
+from decentral.numerics.validation import Floats, integers, vector
 
 
 def makespan(stage_times: npt.ArrayLike, microbatches: npt.ArrayLike) -> Floats:

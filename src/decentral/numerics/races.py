@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from decentral._quadratic import scale
-from decentral._quadrature import integrate
-from decentral._validation import Floats, Ints, broadcast, check_quorum, integers
+from decentral.numerics.quadratic import scale
+from decentral.numerics.quadrature import integrate
+from decentral.numerics.validation import Floats, Ints, broadcast, check_quorum, integers
 
 # What the window of integration may leave out, as a share of each integral.
 _NEGLECTED = 1e-18

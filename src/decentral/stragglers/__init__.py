@@ -6,20 +6,20 @@ Fewer gradients make a round shorter and noisier; :func:`best_quorum` finds the 
 :math:`\sigma^2` of one stochastic gradient.
 """
 
-from decentral.accuracy import (
+from decentral.stragglers.accuracy import (
     gradients_needed,
     min_quorum,
     rounds_to_accuracy,
     squared_error,
 )
-from decentral.order_statistics import (
+from decentral.stragglers.order_statistics import (
     exponential_round_time,
     exponential_round_variance,
     pareto_round_time,
     round_time,
     unequal_round_time,
 )
-from decentral.quorum import (
+from decentral.stragglers.quorum import (
     Quorum,
     TunedQuorum,
     TunedStep,

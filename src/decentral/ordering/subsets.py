@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from decentral import _chain
-from decentral._validation import Floats, Ints
+from decentral.numerics.validation import Floats, Ints
+from decentral.partition import bidding
 
 Step = list[tuple[int, npt.NDArray[np.int32]]]
 Steps = list[Step]
@@ -23,13 +23,14 @@ Steps = list[Step]
 class Pool:
     """A chain and its devices by type; a state says how many of each type are placed."""
 
-    chain: _chain.Chain
+    chain: bidding.Chain
     members: list[list[int]]  # the devices of each type
     strides: list[int]  # of each type in the number of a state
     size: int
 
     @classmethod
-    def build(cls, chain: _chain.Chain, most: int) -> Pool:
+    def build(cls, chain: bidding.Chain, most: int) -> Pool:
+        """Sort the devices of a chain by type; refuse more than so many states."""
         kinds: dict[tuple[Any, ...], list[int]] = {}
         rooms = chain.room or [0] * chain.devices
         for device, kind in enumerate(zip(chain.speeds, chain.overhead, rooms, strict=True)):
@@ -83,7 +84,7 @@ class Reach:
     def __init__(self, pool: Pool) -> None:
         chain, devices = pool.chain, [m[0] for m in pool.members]
         self.layers = chain.layers
-        self.starts, self.held = np.asarray(chain.starts), _chain.memory_array(chain)
+        self.starts, self.held = np.asarray(chain.starts), bidding.memory_array(chain)
         self.speeds = np.array([[chain.speeds[d]] for d in devices])
         self.overhead = np.array([[chain.overhead[d]] for d in devices])
         self.rooms = [chain.room[d] for d in devices] if chain.room else []
@@ -178,7 +179,7 @@ def sweep_nonempty(
 ) -> tuple[list[int] | None, float]:
     """Test a target where every device must get a layer; return an order, or None and a bid.
 
-    All boundaries that a state can reach are kept, as in :func:`decentral._chain.sweep`.
+    All boundaries that a state can reach are kept, as in :func:`decentral.partition.bidding.sweep`.
     """
     layers, devices = pool.chain.layers, pool.chain.devices
     reachable = np.zeros((pool.size, layers + 1), dtype=bool)

@@ -1,0 +1,1 @@
+"""The floor that the questions stand on: validation, ties, tails, quadrature."""
