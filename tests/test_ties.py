@@ -323,3 +323,5 @@ def test_an_availability_of_many_nines_is_rounded_where_it_is_typed(nines):
             target = float(Fraction(k, 10**nines * 10) ** r)
             assert min_replicas(1, live, target) == r
     assert min_replicas(48, 0.999999, float(1 - (1 - Fraction(1, 10**6)) ** 48)) == 1
+    dropped = stage_outage(0.999999, 1, domain_outage=0.5)  # of which hardly anything is rounded so
+    assert min_replicas(1, 0.999999, dropped * (1 - 2e-12), domain_outage=0.5) == 2

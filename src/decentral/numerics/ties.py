@@ -1,9 +1,9 @@
 """Whole answers that do not hang on the last bit of a rounded number.
 
 Where a count, an order, or whether something settles at all is decided by comparing numbers that
-were rounded, they count as equal within a relative :data:`TOLERANCE`: far more than rounding does,
-on any processor, and far less than anybody means by a number that they type. The numbers are not
-negative; those of one call are scalars or arrays that broadcast.
+were rounded, they count as equal within a relative :data:`TOLERANCE`: far more than a few roundings
+do, on any processor, and far less than anybody means by a number that they type. The numbers are
+not negative; those of one call are scalars or arrays that broadcast.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def largest(scores: Sequence[Fraction], count: int, tolerance: float) -> list[in
 
     Scores tie if they differ by no more than the tolerance.
     """
-    border = sorted(scores, reverse=True)[count - 1] if count else None
-    if border is None:
+    if not count:
         return []
+    border = sorted(scores, reverse=True)[count - 1]
     sure = [i for i, score in enumerate(scores) if score > border + Fraction(tolerance)]
     tied = [i for i, score in enumerate(scores) if abs(score - border) <= Fraction(tolerance)]
     return sure + tied[: count - len(sure)]

@@ -58,7 +58,7 @@ def best_order(
 
     .. math:: \min_{\pi} \; T^*(v_{\pi(1)}, \dots, v_{\pi(m)})
 
-    over all orders :math:`\pi` of the devices, exactly.
+    over all orders :math:`\pi` of the devices, by an exact programme.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ works at speed :math:`v_j > 0`, so its stage takes
     + c_j\,[\text{block } j \text{ is not empty}]
 
 and the pipeline moves at the pace of the slowest stage, the *bottleneck*
-:math:`T = \max_j t_j`. This module finds the cut of least T, exactly.
+:math:`T = \max_j t_j`. This module finds the cut of least T.
 
 Units are the caller's: costs in FLOP and speeds in FLOP/s give seconds, costs
 in seconds on a reference device and speeds relative to it give seconds too;

@@ -160,7 +160,8 @@ def _memory(
     # No capacity matters beyond the whole memory; an infinite one has the denominator 0.
     limits = [min(n * (unit // d), held[-1]) if d else held[-1] for n, d in caps]
     # Whole numbers are meant exactly; what has decimals is rounded where it is typed.
-    exact = [d == 1 and all(part == 1 for _, part in parts) for _, d in caps]
+    integral = all(d == 1 for _, d in parts)
+    exact = [integral and d == 1 for _, d in caps]
     slack = [0 if e else x // _SLACK for x, e in zip(limits, exact, strict=True)]
     room = [min(x + more, held[-1]) for x, more in zip(limits, slack, strict=True)]
     return held, limits, room, unit

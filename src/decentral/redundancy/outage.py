@@ -317,12 +317,14 @@ def _meets(
 ) -> npt.NDArray[np.bool_]:
     """Return where no more than is allowed is dropped, up to what rounding may do.
 
-    The rounding of a, by a 2**-53 at most, changes 1 - a by a share, and q**(s + 1) by that share
-    r (s + 1) times at most.
+    The rounding of a, by a 2**-53 at most, changes 1 - a by a share. It changes what of q is not
+    the domain's by r times that share, and the drop rate by s + 1 times what it changes q, at most.
     """
-    dropped = binomial.tail(layers, binomial.outage(live, replicas, down), budget)
+    outage = binomial.outage(live, replicas, down)
+    dropped = binomial.tail(layers, outage, budget)
     dead = np.where(live < 1, 1 - live, np.inf)  # a replica that never dies is meant exactly
-    doubt = (budget + 1) * replicas * live / dead * 2.0**-53
+    own = (outage - down) / np.maximum(outage, binomial.TINY)
+    doubt = (budget + 1) * own * replicas * live / dead * 2.0**-53
     return np.asarray(dropped <= ties.widened(allowed) * (1 + doubt))
 
 
