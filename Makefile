@@ -19,18 +19,17 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 .PHONY: book test baseline run execute notebooks serve bench mutants mutation soak lint lock clean
 
 book: $(READY)
-	$(BIN)/python -m papers.build
+	$(BIN)/python -m papers.site.build
 
 test: book lint
-	$(BIN)/python tests/browser.py
+	$(BIN)/python -m tests.book.browser
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The laws and the notebooks again, as on a processor without what NumPy found on this one.
-SITE_TESTS := browser navigation search build builder own_numbers site small_site pages papers notation template helpers_of_pages library
 baseline: $(READY)
 	features="$$($(BIN)/python tests/dispatch.py)" && echo "NumPy without $$features" && \
 	export NPY_DISABLE_CPU_FEATURES="$$features" && test -z "$$($(BIN)/python tests/dispatch.py)" && \
-	$(BIN)/python -m pytest -n auto --dist loadfile $(SITE_TESTS:%=--ignore=tests/test_%.py)
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/book
 
 run: $(READY)
 	@test -f notebooks/$(PAGE).ipynb || { echo "PAGE must be one of: $(basename $(notdir $(wildcard notebooks/*.ipynb)))"; exit 2; }
@@ -42,20 +41,20 @@ run: $(READY)
 	exit $$code
 
 execute: $(READY)
-	@$(BIN)/python -m papers.own_numbers "$(PAGE)"
+	@$(BIN)/python -m papers.site.own_numbers "$(PAGE)"
 
 notebooks: $(READY)
-	$(BIN)/python -m papers.notebooks
+	$(BIN)/python -m papers.site.notebooks
 
 serve: book
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
 soak: $(READY)
 	$(BIN)/python -m pytest tests/soak.py
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/test_properties.py
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/library/test_properties.py
 
 mutants: $(READY)
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python -m tests.mutants
 
 # mutmut stays out of the lock: no reader of the book needs it, nor what it brings along.
 MUTATION := _mutation/.venv/bin/python
@@ -92,7 +91,7 @@ lock: $(READY)
 	    && echo "requirements.txt resolves for Python $$version" || exit 1; \
 	done
 	$(MAKE) $(READY)
-	$(BIN)/python -m papers.licences
+	$(BIN)/python -m papers.site.licences
 
 $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)

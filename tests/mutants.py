@@ -398,7 +398,7 @@ def report(target: Path) -> None:
     lines = [
         "# Which check notices an error of one per cent",
         "",
-        "Made by `.venv/bin/python tests/mutants.py --report`. In a copy of the project one",
+        "Made by `.venv/bin/python -m tests.mutants --report`. In a copy of the project one",
         "expression is made wrong; the tests of its module run up to the first failure, and so",
         "does the paper.",
         "",

@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
-import reference_values
-from test_build import CODE, ROOT, html, project, start, write  # noqa: F401
+from tests.book.test_build import CODE, ROOT, html, project, start, write  # noqa: F401
+from tests.library import reference_values
 
 PARTS = ("src", "book", "notebooks")
 FILES = ("_config.yml", "_toc.yml", "requirements.txt", "pyproject.toml")
@@ -27,7 +26,7 @@ def build(folder, seed):
     for name in FILES:
         shutil.copy(ROOT / name, folder)
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONHASHSEED": seed}
-    for module in ("papers.build", "papers.notebooks"):
+    for module in ("papers.site.build", "papers.site.notebooks"):
         command = [sys.executable, "-m", module]
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 

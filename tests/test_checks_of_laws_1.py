@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from papers import inner_steps, stragglers
 from papers.claims import Found
+from papers.sources import inner_steps, stragglers
 
 # --- a wrong law is counted at every point ---------------------------------------------------
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import z3
 
-from decentral import constants, devices, transformers
 from decentral.errors import InfeasibleError
+from decentral.machines import constants, devices, transformers
 from decentral.partition import bottleneck, fits
-from papers import machines, ordering, partition, proofs, redundancy
+from papers import machines, proofs
 from papers.claims import Found
+from papers.sources import ordering, partition, redundancy
 
 
 def times(function, factor, where=lambda *args, **options: True):

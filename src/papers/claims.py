@@ -24,12 +24,13 @@ import numpy as np
 import numpy.typing as npt
 from IPython.display import Markdown
 
+from papers.pages import papers
 from papers.text import number, say
 
 # The environment variable that names the folder of judgements shared within one build.
 SHARED = "DECENTRAL_JUDGEMENTS"
 
-PAPERS = ("partition", "ordering", "redundancy", "inner_steps", "stragglers")
+PAPERS = papers()
 
 
 class Verdict(IntEnum):
@@ -243,7 +244,7 @@ def registry() -> dict[str, Claim]:
     """Return all claims of the book by identifier."""
     claims: dict[str, Claim] = {}
     for paper in PAPERS:
-        for claim in importlib.import_module(f"papers.{paper}").CLAIMS:
+        for claim in importlib.import_module(f"papers.sources.{paper}").CLAIMS:
             if claim.id in claims:
                 raise ValueError(f"claim {claim.id} is declared twice")
             claims[claim.id] = claim
@@ -275,8 +276,7 @@ def judgement(identifier: str) -> Judgement:
 def _check(paper: str) -> None:
     if paper not in PAPERS:
         raise ValueError(
-            f"paper must be one of PAPERS in src/papers/claims.py ({', '.join(PAPERS)}), "
-            f"got {paper!r}"
+            f"paper must be one of those in _toc.yml ({', '.join(PAPERS)}), got {paper!r}"
         )
 
 

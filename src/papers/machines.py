@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from decentral import constants, devices, transformers
+from decentral.machines import constants, devices, transformers
 
 # In pipeline order: fast and small, fast and large, slow and small.
 POOL = ("h100-sxm",) * 8 + ("mi300x",) * 4 + ("a100-sxm-80",) * 4
@@ -20,7 +20,7 @@ class Job:
 
     Attributes
     ----------
-    layers : decentral.transformers.Layers
+    layers : decentral.machines.transformers.Layers
         Of one microbatch, embedding first and head last.
     costs : ndarray, shape (L,)
         FLOP of each layer.

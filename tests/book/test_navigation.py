@@ -1,0 +1,290 @@
+"""Every control that a reader sees is used once, at three widths where it differs."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+from tests.book.test_browser import visit
+from tests.book.test_site import SITE
+
+WIDTHS = (1280, 768, 390)
+
+
+def shown(browser, selector):
+    """The elements of a selector that are displayed."""
+    return [x for x in browser.find_elements(By.CSS_SELECTOR, selector) if x.is_displayed()]
+
+
+def until(browser, condition, *arguments):
+    """Wait for a condition, or fail."""
+    wait = WebDriverWait(browser, 5, poll_frequency=0.05)
+    return wait.until(lambda _: condition(*arguments))
+
+
+# Whether a point of an element can be pressed: it is in the window and nothing lies above it.
+IN_FRONT = """
+return [...document.querySelectorAll(arguments[0])].some(e => {
+  const r = e.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;
+  return r.width > 0 && r.left >= 0 && r.right <= innerWidth && y > 0 && y < innerHeight
+    && e.contains(document.elementFromPoint(x, y)) && e.checkVisibility({visibilityProperty: true});
+})
+"""
+
+
+def in_front(browser, selector):
+    return browser.execute_script(IN_FRONT, selector)
+
+
+def hidden(browser, selector):
+    return not in_front(browser, selector)
+
+
+# --- the menus ------------------------------------------------------------------------------
+
+MENUS = {"primary": ".bd-links a", "secondary": "nav.page-toc a"}
+
+
+def use_a_menu(browser, side, width):
+    """Open and close a menu by mouse, then by keyboard."""
+    content = MENUS[side]
+    wide = width > 992
+    (button,) = shown(browser, f".{side}-toggle")
+
+    def close():
+        if wide:
+            button.click()
+        else:
+            x = 4 if side == "secondary" else width - 40  # left of the scroll bar
+            ActionChains(browser).move_by_offset(x, 400).click().perform()
+            ActionChains(browser).move_by_offset(-x, -400).perform()
+
+    if wide:
+        until(browser, in_front, browser, content)
+        close()
+    until(browser, hidden, browser, content)
+    button.click()
+    until(browser, in_front, browser, content)
+    close()
+    until(browser, hidden, browser, content)
+    button.send_keys(Keys.ENTER)
+    until(browser, in_front, browser, content)
+    if wide:
+        button.send_keys(Keys.ENTER)
+    else:
+        browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    until(browser, hidden, browser, content)
+    if not wide:
+        assert browser.switch_to.active_element == button
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("side", MENUS)
+def test_a_menu_opens_and_closes(browser, server, side, width):
+    visit(browser, f"{server}/ledger.html", width)
+    if side == "secondary" and width == 1280:
+        assert in_front(browser, MENUS[side])  # always, so there is no button
+        assert shown(browser, ".secondary-toggle") == []
+    else:
+        use_a_menu(browser, side, width)
+
+
+def test_a_dead_menu_is_found(browser, server):
+    visit(browser, f"{server}/colophon.html", 390)
+    (button,) = shown(browser, ".primary-toggle")
+    browser.execute_script("arguments[0].replaceWith(arguments[0].cloneNode(true))", button)
+    with pytest.raises(TimeoutException):
+        use_a_menu(browser, "primary", 390)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_contents_lead_to_a_section(browser, server, width):
+    visit(browser, f"{server}/partition.html", width)
+    if width < 992:
+        shown(browser, ".secondary-toggle")[0].click()
+    link = until(browser, lambda: shown(browser, "nav.page-toc a[href='#what-it-costs']"))[0]
+    until(browser, in_front, browser, "nav.page-toc a[href='#what-it-costs']")
+    link.click()
+    until(browser, in_front, browser, "#what-it-costs > h2")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_site_menu_leads_to_a_page(browser, server, width):
+    visit(browser, f"{server}/colophon.html", width)
+    if width < 992:
+        shown(browser, ".primary-toggle")[0].click()
+    until(browser, in_front, browser, ".bd-links .toctree-toggle")
+    shown(browser, ".bd-links .toctree-toggle")[0].click()
+    inner = until(browser, lambda: shown(browser, ".bd-links a[href='api/errors.html']"))[0]
+    inner.click()
+    until(browser, lambda: browser.current_url == f"{server}/api/errors.html")
+
+
+def test_the_name_of_the_book_leads_to_its_first_page(browser, server):
+    visit(browser, f"{server}/api/errors.html")
+    shown(browser, ".navbar-brand")[0].click()
+    until(browser, lambda: browser.current_url == f"{server}/index.html")
+
+
+def test_previous_and_next_lead_to_the_neighbours(browser, server):
+    visit(browser, f"{server}/index.html")
+    assert shown(browser, "a.left-prev") == []
+    for link, page in (("right-next", "partition"), ("right-next", "ordering")):
+        shown(browser, f"a.{link}")[0].click()
+        until(browser, lambda page=page: browser.current_url == f"{server}/{page}.html")
+    shown(browser, "a.left-prev")[0].click()
+    until(browser, lambda: browser.current_url == f"{server}/partition.html")
+
+
+# --- the top of a page ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "width"), [("mouse", 1280), ("keyboard", 1280), ("mouse", 768), ("mouse", 390)]
+)
+def test_the_search_button_opens_the_field(browser, server, how, width):
+    visit(browser, f"{server}/api/errors.html", width)
+    if how == "mouse":
+        shown(browser, ".search-button__button")[0].click()
+    else:
+        ActionChains(browser).key_down(Keys.CONTROL).send_keys("k").key_up(Keys.CONTROL).perform()
+    until(browser, in_front, browser, "#pst-search-dialog input")
+    browser.switch_to.active_element.send_keys("hardness", Keys.ENTER)
+    until(browser, lambda: shown(browser, "#search-results li a"))
+    assert browser.current_url.startswith(f"{server}/search.html?q=hardness")
+
+
+def test_the_search_page_has_a_field_of_its_own(browser, server):
+    visit(browser, f"{server}/search.html")
+    (field,) = shown(browser, "form.bd-search input")
+    field.send_keys("hardness", Keys.ENTER)
+    until(browser, lambda: shown(browser, "#search-results li a"))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_colour_button_goes_round(browser, server, width):
+    visit(browser, f"{server}/colophon.html", width)
+    (button,) = shown(browser, ".theme-switch-button")
+    seen = []
+    for press in (button.click, lambda: button.send_keys(Keys.ENTER), button.click):
+        press()
+        seen.append(
+            browser.execute_script(
+                "return [document.documentElement.dataset.mode,"
+                "getComputedStyle(document.body).backgroundColor]"
+            )
+        )
+    assert [mode for mode, _ in seen] == ["dark", "light", "auto"]
+    assert seen[0][1] != seen[1][1]
+
+
+def test_the_download_button_offers_the_source_and_prints(browser, server):
+    visit(browser, f"{server}/partition.html")
+    browser.execute_script("window.print = () => { window.printed = true }")
+    shown(browser, ".dropdown-download-buttons > button")[0].click()
+    until(browser, in_front, browser, ".btn-download-source-button")
+    (link,) = shown(browser, ".btn-download-source-button")
+    assert link.get_attribute("href") == f"{server}/_sources/partition.md"
+    shown(browser, ".btn-download-pdf-button")[0].click()
+    assert browser.execute_script("return window.printed")
+
+
+@pytest.mark.parametrize("page", ["partition.html", "api/sampling.html"])
+def test_downloads_are_there(browser, server, page):
+    visit(browser, f"{server}/{page}")
+    links = [x.get_attribute("href") for x in shown(browser, "p.masthead a[download]")]
+    assert links
+    for link in links:
+        answer = browser.execute_script("return fetch(arguments[0]).then(x => x.text())", link)
+        source = SITE / urlsplit(link).path[1:]
+        assert answer == source.read_text("utf-8"), link
+
+
+def test_the_keyboard_can_skip_to_the_text(browser, server):
+    visit(browser, f"{server}/colophon.html")
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    until(browser, in_front, browser, "#pst-skip-link a:focus")
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    until(browser, lambda: browser.current_url.endswith("#main-content"))
+
+
+# --- in the text ----------------------------------------------------------------------------
+
+
+def test_folded_code_opens_and_closes(browser, server):
+    visit(browser, f"{server}/partition.html")
+    folded = "details.above-input"
+    summary = shown(browser, f"{folded} > summary")[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+    for press in (summary.click, lambda: summary.send_keys(Keys.ENTER)):
+        assert summary.text == "Show the code"
+        press()
+        until(browser, lambda: shown(browser, f"{folded} pre"))
+        assert summary.text == "Hide the code"
+        press()
+        until(browser, lambda: not shown(browser, f"{folded} pre"))
+
+
+def test_code_can_be_copied(browser, server):
+    visit(browser, f"{server}/partition.html")
+    permissions = {"permissions": ["clipboardReadWrite"], "origin": server}
+    browser.execute_cdp_cmd("Browser.grantPermissions", permissions)
+    block = shown(browser, "article .highlight:has(> .copybtn)")[0]
+    code = block.find_element(By.TAG_NAME, "pre").text
+    ActionChains(browser).move_to_element(block).perform()
+    button = block.find_element(By.CLASS_NAME, "copybtn")
+    until(browser, lambda: float(button.value_of_css_property("opacity")) > 0)
+    button.click()
+    until(browser, lambda: "success" in button.get_attribute("class"))
+    copied = browser.execute_script("return navigator.clipboard.readText()")
+    assert copied.split() == code.split()
+    assert copied
+
+
+def test_a_heading_offers_a_link_to_itself(browser, server):
+    visit(browser, f"{server}/partition.html")
+    heading = browser.find_element(By.CSS_SELECTOR, "#what-it-costs > h2")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", heading)
+    ActionChains(browser).move_to_element(heading).perform()
+    until(browser, in_front, browser, "#what-it-costs > h2 > .headerlink")
+    heading.find_element(By.CLASS_NAME, "headerlink").click()
+    assert browser.current_url.endswith("#what-it-costs")
+
+
+# --- all of them ----------------------------------------------------------------------------
+
+# What a test of this file, of the figures, or of the dead links uses.
+USED = [
+    *(".primary-toggle", ".secondary-toggle", ".bd-links summary", ".search-button__button"),
+    *(".theme-switch-button", ".dropdown-download-buttons > button", "form.bd-search input"),
+    *("details.above-input > summary", ".copybtn", "button.enlarge"),
+]
+UNUSED = """
+const controls = 'button, input, select, summary, [role=button], [onclick]';
+const seen = e => e.checkVisibility({visibilityProperty: true}) && !e.closest('mjx-container');
+const strange = [...document.querySelectorAll(controls)].filter(e => !e.matches(arguments[0]));
+const nowhere = document.querySelectorAll('a:not([href]), a[href=""], a[target]');
+return [...strange, ...nowhere].filter(seen).map(e => e.outerHTML.slice(0, 200));
+"""
+PAGES = [
+    *(("partition", width) for width in WIDTHS),
+    *((page, 1280) for page in ("index", "api/stragglers", "search", "genindex")),
+]
+
+
+@pytest.mark.parametrize(("page", "width"), PAGES)
+def test_no_control_is_unknown(browser, server, page, width):
+    visit(browser, f"{server}/{page}.html", width)
+    assert browser.execute_script(UNUSED, ",".join(USED)) == []
+
+
+def test_a_planted_control_is_unknown(browser, server):
+    visit(browser, f"{server}/colophon.html")
+    browser.execute_script(
+        "document.querySelector('article').insertAdjacentHTML('beforeend',"
+        "'<button>x</button> <a>y</a>')"
+    )
+    assert len(browser.execute_script(UNUSED, ",".join(USED))) == 2
