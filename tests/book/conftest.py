@@ -1,15 +1,9 @@
 import functools
 import http.server
 import threading
-from pathlib import Path
 
 import pytest
 from tests.book import browser as browsers
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    return Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
