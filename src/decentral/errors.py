@@ -1,4 +1,4 @@
-"""The one error of the library's own: a well-formed question without an answer."""
+"""What is raised if a well-formed question has no answer."""
 
 from __future__ import annotations
 

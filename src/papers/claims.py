@@ -8,10 +8,10 @@ that the two agree. The paper, the ledger page and the tests all read from here.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import math
 import os
 import pickle
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from IPython.display import Markdown
 
 from papers.pages import papers
 from papers.text import number, say
@@ -196,7 +195,7 @@ class Judgement:
     verdict: Verdict
 
 
-def _standard_error(published: Published, found: Found) -> float:
+def standard_error(published: Published, found: Found) -> float:
     """Return the standard error of the source's estimate."""
     if not found.deviation > 0:
         raise ValueError(f"{published.label}: the deviation of one draw must be positive")
@@ -212,7 +211,7 @@ def weigh(published: Published, found: Found) -> tuple[Verdict, float | None]:
     if published.how == "estimate":
         beyond = abs(gap) - published.allowed
         nearest = math.copysign(beyond, gap) if beyond > 0 else 0.0
-        z = nearest / math.hypot(_standard_error(published, found), found.error)
+        z = nearest / math.hypot(standard_error(published, found), found.error)
         return (Verdict.WITHIN_SAMPLING_ERROR if abs(z) < 4 else Verdict.CORRECTED), z
     if abs(gap) <= published.allowed * (1 + 1e-9):
         return Verdict.CONFIRMED, None
@@ -244,11 +243,28 @@ def registry() -> dict[str, Claim]:
     """Return all claims of the book by identifier."""
     claims: dict[str, Claim] = {}
     for paper in PAPERS:
-        for claim in importlib.import_module(f"papers.sources.{paper}").CLAIMS:
+        if importlib.util.find_spec(name := f"papers.sources.{paper}") is None:
+            continue  # nothing was published on its question
+        for claim in importlib.import_module(name).CLAIMS:
             if claim.id in claims:
                 raise ValueError(f"claim {claim.id} is declared twice")
             claims[claim.id] = claim
     return claims
+
+
+def of(paper: str) -> list[Claim]:
+    """Return the claims of a paper in their order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper.
+    """
+    if paper not in PAPERS:
+        raise ValueError(
+            f"paper must be one of those in _toc.yml ({', '.join(PAPERS)}), got {paper!r}"
+        )
+    return [claim for claim in registry().values() if claim.paper == paper]
 
 
 @cache
@@ -273,14 +289,8 @@ def judgement(identifier: str) -> Judgement:
     return result
 
 
-def _check(paper: str) -> None:
-    if paper not in PAPERS:
-        raise ValueError(
-            f"paper must be one of those in _toc.yml ({', '.join(PAPERS)}), got {paper!r}"
-        )
-
-
-def _signed(z: float) -> str:
+def signed(z: float) -> str:
+    """Return a distance in standard errors as it is printed."""
     return f"{z:+.1f}" if z else "0"
 
 
@@ -290,99 +300,11 @@ def say_claims(paper: str) -> None:
     The keys are ``P4.0.published``, ``P4.0.ours`` and, for estimates, ``P4.0.z``,
     with the number's place among the claim's figures in the middle.
     """
-    _check(paper)
-    for claim in registry().values():
-        if claim.paper == paper:
-            result = judgement(claim.id)
-            for i, published in enumerate(claim.published):
-                say(f"{claim.id}.{i}.published", published.text)
-                say(f"{claim.id}.{i}.ours", str(result.found[i]))
-                z = result.z[i]
-                if z is not None:
-                    say(f"{claim.id}.{i}.z", _signed(z))
-
-
-def table(paper: str) -> Markdown:
-    """Return one paper's part of the ledger as a table.
-
-    Parameters
-    ----------
-    paper : str
-        The paper whose claims to list.
-    """
-    _check(paper)
-    lines = [
-        "| Claim | Published | Ours | Verdict |",
-        "|:--|:--|:--|:--|",
-    ]
-    for claim in registry().values():
-        if claim.paper == paper:
-            result = judgement(claim.id)
-            lines.append(
-                f"| **{claim.id}.** {claim.sentence} ({claim.parameters}) See {_link(claim)}. "
-                f"| {_published(claim, result)} | {_ours(claim, result)} "
-                f"| *{result.verdict}*. {claim.remark} |"
-            )
-    return Markdown("\n".join(lines))
-
-
-def corrections() -> Markdown:
-    """Return a paragraph for each corrected claim."""
-    return Markdown(
-        "\n\n".join(
-            f"**{claim.id}.** {claim.correction} See {_link(claim)}."
-            for claim in registry().values()
-            if claim.verdict == Verdict.CORRECTED
-        )
-    )
-
-
-def _link(claim: Claim) -> str:
-    """Return a reference to the theorem or the section that treats a claim."""
-    numbered = claim.place.startswith(("thm-", "prop-", "cor-"))
-    return f"{{prf:ref}}`{claim.place}`" if numbered else f"{{ref}}`{claim.place}`"
-
-
-def counts() -> Markdown:
-    """Return how many claims of each paper have which verdict, as a table."""
-    titles = [str(verdict) for verdict in Verdict]
-    lines = [f"| | {' | '.join(titles)} | all |", "|:--|" + "--:|" * (len(titles) + 1)]
-    rows = {paper: Counter[Verdict]() for paper in PAPERS}
-    for claim in registry().values():
-        rows[claim.paper][judgement(claim.id).verdict] += 1
-    for name, row in [*rows.items(), ("all", sum(rows.values(), Counter[Verdict]()))]:
-        cells = [str(row[verdict]) for verdict in Verdict]
-        title = f"[{name.replace('_', ' ')}]({name}.md)" if name in rows else name
-        lines.append(f"| {title} | {' | '.join(cells)} | {row.total()} |")
-    return Markdown("\n".join(lines))
-
-
-def _published(claim: Claim, result: Judgement) -> str:
-    cells = []
-    for figure, found in zip(claim.published, result.found, strict=True):
-        how: str = figure.how
-        if how == "estimate":
-            error = _standard_error(figure, found)
-            scale, sign = (100, "%") if figure.text.endswith("%") else (1, "")
-            count = f"{figure.draws} draw{'s' * (figure.draws > 1)}"
-            how = f"{count}, standard error {error * scale:.1g}{sign}"
-        cells.append(f"{figure.label}: {figure.text} ({how})")
-    return "<br>".join(cells)
-
-
-def _ours(claim: Claim, result: Judgement) -> str:
-    cells = []
-    for figure, found, z in zip(claim.published, result.found, result.z, strict=True):
-        label = f"{figure.label}: " if len(result.found) > 1 else ""
-        cells.append(label + str(found) + _agreement(figure, found, z))
-    return "<br>".join(cells)
-
-
-def _agreement(figure: Published, found: Found, z: float | None) -> str:
-    """Say by how many digits or standard errors the two agree."""
-    if z is not None:
-        return f" ($z = {_signed(z)}$)"
-    digits = len(figure.text.strip("%").replace(".", "").lstrip("0"))
-    if not digits or weigh(figure, found)[0] != Verdict.CONFIRMED:
-        return ""
-    return f" (agrees in {'its digit' if digits == 1 else f'all {digits} digits'})"
+    for claim in of(paper):
+        result = judgement(claim.id)
+        for i, published in enumerate(claim.published):
+            say(f"{claim.id}.{i}.published", published.text)
+            say(f"{claim.id}.{i}.ours", str(result.found[i]))
+            z = result.z[i]
+            if z is not None:
+                say(f"{claim.id}.{i}.z", signed(z))

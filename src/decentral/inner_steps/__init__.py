@@ -1,4 +1,4 @@
-r"""Weight workers that ran different numbers of inner steps.
+r"""How to weight workers that ran different numbers of inner steps.
 
 One quadratic mode of curvature a, inner step :math:`\eta`, :math:`p = 1 - \eta a`. Worker i
 runs :math:`H_i` noisy steps from x and returns its displacement :math:`s_i x - n_i`, with

@@ -1,4 +1,4 @@
-r"""Replicate the stages of a pipeline, or skip them: what is dropped, and what it costs.
+r"""Whether to replicate the stages of a pipeline or to skip them.
 
 A microbatch crosses L stages. Each has r replicas, each live with probability a on its
 own, except that with probability :math:`\rho` the stage's failure domain takes them

@@ -1,4 +1,4 @@
-r"""What it costs to skip the slowest workers: round times, and the accuracy of fewer gradients.
+r"""How many workers to wait for, and how soon an accuracy is reached.
 
 Round times are means of order statistics: the server waits for the first k of n workers.
 Fewer gradients make a round shorter and noisier; :func:`best_quorum` finds the best k.

@@ -31,7 +31,8 @@ from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.readers import get_reader
 
 from papers.claims import SHARED
-from papers.site.notebooks import join_streams, papers, run
+from papers.site import lists
+from papers.site.notebooks import executable, join_streams, run
 
 # Everything besides a page's own cells that can change what is on it.
 INPUTS = ("src", "book/_static", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml")
@@ -160,7 +161,7 @@ def execute(root: Path, folder: Path) -> None:
     """
     cache = get_cache(root / "_build" / ".jupyter_cache")
     cache.clear_cache()
-    pages = papers(root / "book")
+    pages = executable(root / "book")
     with ThreadPool() as pool:  # of threads: it can be interrupted; a kernel is a process anyway
         for page, notebook in zip(pages, pool.imap(partial(keep, folder), pages), strict=True):
             if notebook is not None:
@@ -186,7 +187,7 @@ def build(root: Path) -> int:
         key = begin(root)
         folder = computed(root, key)
         os.environ[SHARED] = str(folder / "judgements")  # of claims, once for all pages
-        toc, out = str(root / "_toc.yml"), str(root)
+        toc, out = str(lists.write(root)), str(root)
         options = ["--config", "_config.yml", "--toc", toc, "--path-output", out]
         strict = ["-W", "-n", "--keep-going"]
         builder = str(Path(sys.executable).with_name("jupyter-book"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import nbformat
 from docutils import nodes
 from nbformat.v4 import new_markdown_cell
 
+from papers.pages import papers
 from papers.site.backlinks import ancestors
-from papers.site.notebooks import convert, papers
+from papers.site.cite import bibtex
+from papers.site.notebooks import convert, executable
 
 WORDS_PER_MINUTE = 200
 # What stands at the top of a notebook that was downloaded.
@@ -50,7 +53,7 @@ def minutes(doctree: nodes.document) -> int:
     return math.ceil(words / WORDS_PER_MINUTE)
 
 
-def masthead(page: str, time: int, *, notebook: bool) -> str:
+def masthead(page: str, time: int, *, notebook: bool, entry: str = "") -> str:
     """Write the line as HTML.
 
     Parameters
@@ -61,6 +64,8 @@ def masthead(page: str, time: int, *, notebook: bool) -> str:
         Minutes to read it.
     notebook : bool
         Whether it has cells.
+    entry : str, optional
+        How to cite it.
     """
     source = f"{'../' * page.count('/')}_sources/{page}"
     kinds = ["ipynb", "md"] if notebook else ["md"]
@@ -68,7 +73,10 @@ def masthead(page: str, time: int, *, notebook: bool) -> str:
     parts = [f"{time} min read", f"Download {files}"]
     if notebook:
         parts.append(f"Run and compare it <code>make run PAGE={page}</code>")
-    return f'<p class="masthead">{"".join(f"<span>{part}</span>" for part in parts)}</p>'
+    if entry:
+        cite = f"<summary>Cite this paper</summary><pre>{html.escape(entry)}</pre>"
+        parts.append(f"<details>{cite}</details>")
+    return f'<div class="masthead">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
 
 
 def insert(app: Any, doctree: nodes.document, docname: str) -> None:
@@ -76,7 +84,9 @@ def insert(app: Any, doctree: nodes.document, docname: str) -> None:
     title = doctree.next_node(nodes.title)
     if title is not None:
         notebook = "{code-cell}" in Path(app.env.doc2path(docname)).read_text("utf-8")
-        line = masthead(docname, minutes(doctree), notebook=notebook)
+        root = Path(app.srcdir).parent
+        entry = bibtex(root, docname, title.astext()) if docname in papers(root) else ""
+        line = masthead(docname, minutes(doctree), notebook=notebook, entry=entry)
         title.parent.insert(title.parent.index(title) + 1, nodes.raw("", line, format="html"))
 
 
@@ -93,7 +103,7 @@ def copy_notebooks(app: Any, exception: Exception | None) -> None:
     A page that was not executed into ``notebooks/`` yet is offered without outputs.
     """
     if exception is None:
-        for page in papers(Path(app.srcdir)):
+        for page in executable(Path(app.srcdir)):
             executed = Path(app.srcdir).parent / "notebooks" / f"{page.stem}.ipynb"
             stored = executed.is_file()
             notebook = nbformat.read(executed, as_version=4) if stored else convert(page)

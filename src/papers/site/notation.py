@@ -1,4 +1,4 @@
-r"""Read the symbols of a page, and those that the page of notation explains.
+r"""Read the symbols of a page, and its own table of them.
 
 A symbol is a letter, Latin or Greek, with its accent if it has one: :math:`\bar v` is
 another symbol than :math:`v`, while :math:`v_j` is not. Only mathematics is read; names
@@ -8,6 +8,8 @@ set upright, such as those of functions, are words and not symbols.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import takewhile
 
 _COMMANDS = re.compile(
     r"\\(?:alpha|beta|gamma|delta|(?:var)?epsilon|zeta|ell|eta|(?:var)?theta|iota|kappa|lambda|mu|nu|xi"
@@ -23,7 +25,15 @@ _CELL = re.compile(r"^(?P<marks>`{3,})\{code-cell\}.*?^(?P=marks)\s*$", re.DOTAL
 _CODE = re.compile(r"^```(?:python|bash|text)\n.*?^```\s*$", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"```\{math\}\n(?P<tex>.*?)```", re.DOTALL)
 _ROLE = re.compile(r"(?:\{[\w:.-]+\})?`[^`]*`")
+_PROOF = re.compile(r"^(?P<marks>`{3,})\{prf:proof\}.*?^(?P=marks)\s*$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$]+)\$", re.DOTALL)
+
+GREEK = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "ell",
+]  # fmt: skip
+# Indices, Euler's number, expectation, probability, the sign of a differential.
+STANDARD = {"i", "j", "k", "e", "E", "P", "d"}
 
 
 def mathematics(text: str) -> list[str]:
@@ -54,11 +64,15 @@ def symbols(tex: str) -> set[str]:
     >>> sorted(symbols(r"T^* \ge \frac{W}{m\,\bar v} + \max_j c_j + \mathrm{Bin}(L, q)"))
     ['L', 'T', 'W', '\\bar v', 'c', 'j', 'm', 'q']
     """
-    found = set()
-    for accent, letter in _LETTER.findall(_UPRIGHT.sub(" ", tex)):
-        if len(letter) == 1 or _COMMANDS.fullmatch(letter):
-            found.add(f"\\{accent} {letter}" if accent else letter)
-    return found
+    return set(_symbols(tex))
+
+
+def _symbols(tex: str) -> list[str]:
+    return [
+        f"\\{accent} {name}" if accent else name
+        for accent, name in _LETTER.findall(_UPRIGHT.sub(" ", tex))
+        if len(name) == 1 or _COMMANDS.fullmatch(name)
+    ]
 
 
 def used(text: str) -> set[str]:
@@ -66,24 +80,87 @@ def used(text: str) -> set[str]:
     return set().union(*map(symbols, mathematics(text)))
 
 
-def explained(text: str) -> list[tuple[set[str], set[str]]]:
-    """Return the symbols and the pages of each row of the tables of notation.
+@dataclass(frozen=True)
+class Row:
+    """A symbol that a paper explains: TeX between dollars, its meaning, its unit."""
+
+    symbol: str
+    meaning: str
+    unit: str
+
+
+def rows(text: str) -> list[Row]:
+    r"""Return the rows of the table of symbols in a paper, one for each symbol.
+
+    A row of the table may explain several symbols: then it has as many meanings, between
+    semicolons, and one unit for each or one for all, between commas.
 
     Parameters
     ----------
     text : str
-        The page of notation: tables whose first column holds symbols and whose last
-        column links to the papers that use them.
+        A page in MyST Markdown. Its table begins ``| Symbol | Meaning | Unit |``.
 
     Returns
     -------
-    list of (set of str, set of str)
-        In the order of the page. The names of the pages are without their ending.
+    list of Row
+
+    Raises
+    ------
+    ValueError
+        If a row has another number of meanings or units than of symbols.
+
+    Examples
+    --------
+    >>> from papers.site.notation import rows
+    >>> head = "| Symbol | Meaning | Unit |\\n|:--|:--|:--|\\n"
+    >>> for row in rows(head + "| $L$, $t$ | layers; time | –, s |"):
+    ...     print(row.symbol, row.meaning, row.unit)
+    $L$ layers –
+    $t$ time s
     """
-    rows = []
-    for line in text.splitlines():
+    found = []
+    for line in _table(text):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| "))]
-        pages = set(re.findall(r"\]\((\w+)\.md", cells[-1]))
-        if line.startswith("|") and pages:
-            rows.append((used(cells[0]), pages))
-    return rows
+        names = _split(cells[0], ",")
+        meanings = _split(cells[1], ";") if len(names) > 1 else cells[1:2]
+        units = _split(cells[2], ",")
+        units = units * len(names) if len(units) == 1 else units
+        if not len(names) == len(meanings) == len(units):
+            raise ValueError(f"a row must give a meaning and a unit for each symbol: {line}")
+        found += [Row(*each) for each in zip(names, meanings, units, strict=True)]
+    return found
+
+
+def _table(text: str) -> list[str]:
+    _, _, rest = text.partition("| Symbol | Meaning | Unit |\n")
+    return [*takewhile(lambda line: line.startswith("|"), rest.splitlines())][1:]
+
+
+def _split(cell: str, mark: str) -> list[str]:
+    """Split a cell at a mark outside of mathematics."""
+    return [part.strip() for part in re.split(rf"{mark}(?=(?:[^$]*\$[^$]*\$)*[^$]*$)", cell)]
+
+
+def letter(row: Row) -> str:
+    """Return the symbol that a row explains, as :func:`symbols` names it: its first."""
+    return _symbols(row.symbol)[0]
+
+
+def order(row: Row) -> tuple[int, str, str, str]:
+    """Return what a row is sorted by: its letter, Latin ones first, then the whole symbol."""
+    name = letter(row).split(" ")[-1]
+    greek = GREEK.index(name[1:].lower().removeprefix("var")) if name.startswith("\\") else -1
+    return greek, name.lower(), name.swapcase(), row.symbol
+
+
+def unexplained(text: str) -> set[str]:
+    """Return the symbols that a paper should explain in its table, and does not.
+
+    That is each letter that stands in two sections or more: a letter of a single section, or
+    of a single proof, is defined there. Indices and the signs of mathematics at large, which
+    the page of notation names, need no row.
+    """
+    text = _PROOF.sub("", text)
+    parts = [used(part) for part in re.split(r"^## ", text, flags=re.MULTILINE)]
+    often = {x for part in parts for x in part if sum(x in other for other in parts) > 1}
+    return often - {letter(row) for row in rows(text)} - STANDARD

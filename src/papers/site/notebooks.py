@@ -18,11 +18,11 @@ from nbclient import NotebookClient
 
 # Metadata that says something about a cell or the paper; the rest depends on the machine.
 _KEPT = ("tags", "mystnb")
-# The figure of the landing page that the README shows.
-PICTURE = "fig-home-stragglers"
+# The figure that the README shows, and its paper.
+PICTURE = "stragglers", "fig-quorum"
 
 
-def papers(book: Path) -> list[Path]:
+def executable(book: Path) -> list[Path]:
     """Return the pages of a book that have code cells."""
     return [page for page in sorted(book.glob("*.md")) if "{code-cell}" in page.read_text("utf-8")]
 
@@ -138,18 +138,18 @@ def drawing(notebook: Any, name: str) -> str:
 def main(book: Path, folder: Path) -> None:
     """Write every paper's executed notebook, and delete those whose paper is gone."""
     folder.mkdir(exist_ok=True)
-    wanted = {page.with_suffix(".ipynb").name for page in papers(book)}
+    wanted = {page.with_suffix(".ipynb").name for page in executable(book)}
     for left_over in folder.glob("*.ipynb"):
         if left_over.name not in wanted:
             left_over.unlink()
-    pages = papers(book)
+    pages = executable(book)
     with ProcessPoolExecutor() as pool:
         for page, notebook in zip(pages, pool.map(execute, pages), strict=True):
             target = folder / f"{page.stem}.ipynb"
             nbformat.write(notebook, target)
             print(f"{page} -> {target}", flush=True)
-            if page.stem == "index":
-                (folder / "picture.svg").write_text(drawing(notebook, PICTURE), "utf-8")
+            if page.stem == PICTURE[0]:
+                (folder / "picture.svg").write_text(drawing(notebook, PICTURE[1]), "utf-8")
 
 
 if __name__ == "__main__":

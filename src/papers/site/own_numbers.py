@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 
 from papers.site.build import OWN
-from papers.site.notebooks import convert, papers, run
+from papers.site.notebooks import convert, executable, run
 
 HEADING = "Your numbers"
 # Failures to describe; the rest are mostly their consequences.
@@ -37,7 +37,7 @@ def find(root: Path, given: str) -> Path:
         if path.is_file():
             return path
         raise ValueError(f"There is no file {path}")
-    pages = {page.stem: page for page in papers(root / "book")}
+    pages = {page.stem: page for page in executable(root / "book")}
     if given not in pages:
         raise ValueError(f"PAGE must be one of: {' '.join(pages)}; or the path of a notebook")
     return pages[given]
