@@ -45,6 +45,7 @@ execute: $(READY)
 
 notebooks: $(READY)
 	$(BIN)/python -m papers.site.notebooks
+	$(BIN)/python -m papers.site.lists
 
 serve: book
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000

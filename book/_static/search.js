@@ -69,6 +69,7 @@ function snippet(text, stems, typed) {
 
 async function searchBySection(query) {
   const [text, stems, excluded, typed, names] = Search._parseQuery(query);
+  for (const number of query.match(/\b\d+\b/g) ?? []) for (const words of [stems, typed]) words.add(number);
   const results = Search._performSearch(text, stems, excluded, typed, names).reverse();
   const read = (name) => fetch(`${name}.html`).then((answer) => answer.text()).then(placesOf).catch(() => []);
   const pages = new Map(results.map(([name]) => [name, null]));

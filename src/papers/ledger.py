@@ -74,7 +74,7 @@ def counts() -> str:
     for paper, row in rows.items():
         lines.append(f"| [{read(paper).short}]({paper}.md) | {_cells(row)} |")
     lines.append(f"| all | {_cells(sum(rows.values(), Counter()))} |")
-    return "\n".join(lines)
+    return "\n".join(["```{table}", ":class: counts", "", *lines, "```"])
 
 
 def _cells(row: Counter[Verdict]) -> str:

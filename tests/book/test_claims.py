@@ -1,14 +1,11 @@
 """The ledger: one test case for each claim, and the rules of the verdicts."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from papers import claims
 from papers.claims import Claim, Found, Published, Verdict, judge, weigh
-
-BOOK = Path(__file__).parents[2] / "book"
 
 
 @pytest.mark.parametrize("identifier", claims.registry())
@@ -141,34 +138,3 @@ def test_numbers_carry_their_error():
     assert str(Found(1.6588, ".2f", error=0.0049)) == "1.66 ± 0.01"
     with pytest.raises(ValueError, match="finer than the error"):
         str(Found(1.6588, ".4f", error=0.0049))
-
-
-def test_the_tables_list_every_claim_with_the_place_that_derives_it():
-    tables = {paper: claims.table(paper).data for paper in claims.PAPERS}
-    for claim in claims.registry().values():
-        assert f"**{claim.id}.**" in tables[claim.paper]
-        assert f"`{claim.place}`" in tables[claim.paper]
-        page = (BOOK / f"{claim.paper}.md").read_text("utf-8")
-        assert f":label: {claim.place}\n" in page or f"({claim.place})=\n" in page
-    assert len(tables["partition"].splitlines()) == 2 + 6
-
-
-def test_the_counts_add_up():
-    *_, last = claims.counts().data.splitlines()
-    numbers = [int(cell) for cell in last.split("|")[2:-1]]
-    assert sum(numbers[:-1]) == numbers[-1] == len(claims.registry())
-
-
-def test_corrected_claims_and_no_others_are_explained():
-    corrected = [c for c in claims.registry().values() if c.verdict == Verdict.CORRECTED]
-    assert all(f"**{claim.id}.**" in claims.corrections().data for claim in corrected)
-    short = [claim.id for claim in corrected if len(claim.correction.split()) <= 40]
-    assert short == [], "a correction is a paragraph of more than forty words"
-    with pytest.raises(ValueError, match="for corrected claims only"):
-        replace(corrected[0], correction="")
-
-
-def test_agreement_is_said_in_digits():
-    table = claims.table("inner_steps").data
-    assert "(agrees in all 3 digits)" in table
-    assert "| 0 |" in table  # a count of deviations has no digits to agree in

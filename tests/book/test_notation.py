@@ -1,46 +1,61 @@
-"""The page of notation explains each symbol of the papers, and no other."""
-
-from itertools import groupby
-from pathlib import Path
+"""Each paper explains its symbols in its own table; the page of notation is made from these."""
 
 import pytest
 
-from papers.claims import PAPERS
-from papers.site.notation import explained, mathematics, symbols, used
+from papers.pages import papers, read
+from papers.site.notation import Row, letter, mathematics, order, rows, symbols, unexplained
 
-BOOK = Path(__file__).parents[2] / "book"
-NOTATION = (BOOK / "notation.md").read_text("utf-8")
-ROWS = explained(NOTATION)
+HEAD = "| Symbol | Meaning | Unit |\n|:--|:--|:--|\n"
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_symbol_of_a_paper_is_explained_for_it(paper):
-    listed = set().union(*(names for names, pages in ROWS if paper in pages))
-    found = used((BOOK / f"{paper}.md").read_text("utf-8"))
-    assert found - listed == set(), f"book/notation.md must explain these for {paper}.md"
-    assert listed - found == set(), f"book/notation.md explains these for {paper}.md, in vain"
+@pytest.mark.parametrize("paper", papers())
+def test_every_symbol_of_two_sections_is_explained(paper):
+    missing = unexplained(read(paper).text)
+    assert missing == set(), f"give these a row in the table of symbols of book/{paper}.md"
 
 
-def test_every_row_has_symbols_and_real_papers():
-    assert len(ROWS) > 60
-    for names, pages in ROWS:
-        assert names
-        assert pages <= set(PAPERS)
+@pytest.mark.parametrize("paper", papers())
+def test_every_row_stands_by_itself(paper):
+    """The page of notation shows it without those above it."""
+    for row in rows(read(paper).text):
+        assert row.symbol.count("$") == 2, row
+        assert not row.meaning.startswith(("its ", "their ", "the same ")), row
 
 
-def test_every_row_gives_a_meaning_and_a_unit():
-    lines = [line for line in NOTATION.splitlines() if line.startswith("| $")]
-    assert len(lines) == len(ROWS)
-    for line in lines:
-        assert all(cell.strip() for cell in line.strip("|").split(" | ")[:3]), line
+def test_a_row_may_explain_several_symbols():
+    assert rows(HEAD + "| $a$, $b_i$ | one; the other | s, byte |\n| $c$ | a; b | – |") == [
+        Row("$a$", "one", "s"),
+        Row("$b_i$", "the other", "byte"),
+        Row("$c$", "a; b", "–"),
+    ]
+    assert [row.unit for row in rows(HEAD + "| $f(x, y)$, $b$ | one; other | s |")] == ["s", "s"]
 
 
-def test_a_symbol_stands_in_one_place():
-    """Its meanings in different papers follow each other."""
-    firsts = [line.split("$")[1] for line in NOTATION.splitlines() if line.startswith("| $")]
-    letters = [key for key, _ in groupby(min(symbols(tex), key=tex.find) for tex in firsts)]
-    apart = {letter for letter in letters if letters.count(letter) > 1}
-    assert apart == set(), "put all rows of each of these letters together"
+@pytest.mark.parametrize("row", ["| $a$, $b$ | one | s |", "| $a$ | one | s, byte |"])
+def test_a_row_with_a_meaning_or_a_unit_too_few_is_refused(row):
+    with pytest.raises(ValueError, match="a meaning and a unit for each symbol"):
+        rows(HEAD + row)
+
+
+def test_rows_are_in_the_order_of_their_letters():
+    names = ["$a_j$", "$b$", r"$B$", r"$v$", r"$\bar v$", r"$\alpha$", r"$\sigma^2$", r"$\omega$"]
+    listed = [Row(name, "", "") for name in reversed(names)]
+    found = [row.symbol for row in sorted(listed, key=order)]
+    assert sorted(found[:5]) == sorted(names[:5])
+    assert [x.strip("$\\")[0].lower() for x in found[:3]] == ["a", "b", "b"]
+    assert found[5:] == names[5:]
+
+
+def test_a_row_explains_its_first_letter():
+    assert letter(Row(r"$\bar v = V/m$", "", "")) == r"\bar v"
+    assert letter(Row(r"$N_\tau$", "", "")) == "N"
+
+
+def test_letters_of_one_section_or_of_proofs_need_no_row():
+    proof = "````{prf:proof}\n$q$\n````\n"
+    page = f"# Title\n\n$e$\n\n## One\n\n$a$ $b$\n\n{proof}\n## Two\n\n$b$ $q$ $e$\n"
+    assert unexplained(page) == {"b"}
+    assert unexplained(page + HEAD + "| $b$ | a thing | – |\n") == set()
 
 
 @pytest.mark.parametrize(

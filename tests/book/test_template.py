@@ -1,4 +1,4 @@
-"""The smallest paper builds when it is put in its place as the README says."""
+"""The smallest paper builds once it is put in its place and registered, as the README says."""
 
 import os
 import re
@@ -10,37 +10,40 @@ from pathlib import Path
 import pytest
 from tests.book.test_pages import lacks
 
-from papers.site.notation import explained, used
+from papers.site.notation import unexplained
 from papers.site.prose import check
 
 ROOT = Path(__file__).parents[2]
-INDEX = "# Book\n\nOne paper.\n"
+# The book with this paper alone; the registration is its first line under "Papers".
 TOC = """format: jb-book
 root: index
-chapters:
-  - file: checkpoints
-  - file: api/checkpoints
+parts:
+  - caption: Papers
+    chapters:
+      - file: checkpoints
+  - caption: Reference
+    chapters:
+      - file: ledger
+      - file: notation
+      - file: library
 """
+# Of the other papers only the titles that their packages' documentation names are missing.
+PAGES = ("index", "ledger", "notation", "library")
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """The project with the README's commands carried out, and a book of this paper alone."""
+    """The project with the README's command carried out, and a book of this paper alone."""
     root = tmp_path_factory.mktemp("project")
-    for name in ("src", "template", "tests"):
+    for name in ("src", "template", "tests", "book/_static"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static")
-    for name in ("_config.yml", "requirements.txt", "pyproject.toml", "book/references.bib"):
+    others = [*(f"book/{page}.md" for page in PAGES), "book/references.bib"]
+    for name in ("_config.yml", "requirements.txt", "pyproject.toml", "CITATION.cff", *others):
         shutil.copy(ROOT / name, root / name)
-    (root / "book" / "api").mkdir()
     commands = re.findall(r"```bash\n(cp .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(commands) == 1
     subprocess.run(["bash", "-euc", commands[0]], cwd=root, check=True)
-    (root / "book" / "index.md").write_text(INDEX)
     (root / "_toc.yml").write_text(TOC)
-    registry = root / "src" / "papers" / "claims.py"
-    text = re.sub(r"(?m)^PAPERS = .*$", 'PAPERS = ("checkpoints",)', registry.read_text())
-    registry.write_text(text)
     return root
 
 
@@ -50,23 +53,38 @@ def run(project, *arguments):
     return subprocess.run(command, cwd=project, env=environment, check=False).returncode
 
 
-def test_it_builds_without_a_warning(project):
+def text(project, page):
+    html = (project / "_build" / "html" / f"{page}.html").read_text("utf-8")
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def test_to_add_a_paper_is_to_copy_six_files_at_most():
+    assert len([path for path in (ROOT / "template").rglob("*") if path.is_file()]) <= 6
+
+
+def test_it_builds_without_a_warning_and_is_listed_everywhere(project):
     assert run(project, "papers.site.build") == 0
-    html = (project / "_build" / "html" / "checkpoints.html").read_text("utf-8")
-    assert "Theorem 1" in html
-    assert re.search(r"save after\s+<span class=\"pasted-text\">29.7</span>", html)
-    library = (project / "_build" / "html" / "api" / "checkpoints.html").read_text("utf-8")
-    assert "../checkpoints.html#thm-interval" in library
+    assert "Theorem 1" in text(project, "checkpoints")
+    assert "save after 29.7 minutes of work" in text(project, "checkpoints")
+    front = (project / "_build" / "html" / "index.html").read_text("utf-8")
+    assert "checkpoints.html#thm-interval" in front
+    assert re.search(r'<a class="reference internal" href="checkpoints.html"><img', front)
+    assert "The best interval is" in text(project, "ledger")
+    assert "work between two saves time checkpoints" in text(project, "notation")
+    assert "How often a run should save its state checkpoints" in text(project, "library")
+    entry = (project / "_build" / "html" / "api" / "checkpoints.html").read_text("utf-8")
+    assert "../checkpoints.html#thm-interval" in entry
 
 
-def test_its_law_passes_its_test(project):
-    files = ("src/decentral/checkpoints.py", "tests/test_checkpoints.py")
-    assert run(project, "pytest", "--quiet", *files) == 0
+def test_its_law_passes_its_tests_and_those_of_all_functions(project):
+    own = ("src/decentral/checkpoints", "tests/checkpoints")
+    assert run(project, "pytest", "--quiet", *own) == 0
+    common = ("tests/library/test_validation.py", "-k", "checkpoints or every")
+    assert run(project, "pytest", "--quiet", *common) == 0
 
 
 def test_it_keeps_the_rules_of_the_book(project):
     assert check(project / "book") == []
     page = (project / "book" / "checkpoints.md").read_text("utf-8")
-    rows = explained((project / "template" / "notation.md").read_text("utf-8"))
-    assert used(page) == set().union(*(names for names, _ in rows))
+    assert unexplained(page) == set()
     assert lacks(page, "checkpoints") == []

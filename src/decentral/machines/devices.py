@@ -78,7 +78,7 @@ def device_names() -> list[str]:
     Examples
     --------
     >>> from decentral.machines import device_names
-    >>> "h100-sxm" in device_names()
-    True
+    >>> print(*device_names())
+    h200-sxm h100-sxm a100-sxm-80 a100-sxm-40 l40s l4 rtx-4090 rtx-3090 mi300x tpu-v5e
     """
     return list(constants.load()["devices"])

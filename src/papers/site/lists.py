@@ -34,22 +34,20 @@ _START, _END = "<!-- modules: written by `make notebooks` -->", "<!-- end -->"
 
 
 def questions(root: Path) -> str:
-    """Return the table of the landing page: question, answer, call, paper."""
-    lines = [
-        "| You want to know | In one line | Call | Paper |",
-        "|:--|:--|:--|:--|",
-    ]
+    """Return the table of the landing page: question and answer, call and paper."""
+    lines = ["| You want to know | Call, and read |", "|:--|:--|"]
     for paper in _pages(root):
         for row in paper.front["questions"]:
             call = f"{{py:func}}`~{row['call']}`"
             where = f"[{paper.short}]({paper.name}.md), {{prf:ref}}`{row['law']}`"
-            lines.append(f"| {row['ask']} | {row['answer']} | {call} | {where} |")
-    return _classed("router", lines)
+            lines.append(f"| **{row['ask']}**<br>{row['answer']} | {call}<br>{where} |")
+    return _classed("questions", lines)
 
 
 def cards(root: Path) -> str:
     """Return a card for each paper: its title, the sentence that it begins with, a figure."""
-    return "\n\n".join(_card(paper) for paper in _pages(root))
+    each = "\n\n".join(_card(paper) for paper in _pages(root))
+    return f"::::::{{container}} cards\n{each}\n::::::"
 
 
 def _card(paper: Page) -> str:
@@ -91,7 +89,7 @@ def library(root: Path) -> str:
         uses = [page for page in _pages(root) if f"~decentral.{name}." in page.text]
         links = ", ".join(f"[{page.short}]({page.name}.md)" for page in uses)
         lines.append(f"| {{doc}}`api/{name}` | {question(name)} | {links} |")
-    return "\n".join(lines)
+    return _classed("modules", lines)
 
 
 def readme(root: Path) -> str:
@@ -196,6 +194,13 @@ def _module_page(name: str) -> str:
     return f"# `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
 
 
+def update(path: Path) -> None:
+    """Write the table of modules into the README."""
+    text = path.read_text("utf-8")
+    before, after = text.split(_START)[0], text.split(_END)[1]
+    path.write_text(before + readme(path.parent) + after, "utf-8")
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register the extension."""
     app.connect("source-read", fill)
@@ -203,3 +208,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.add_directive("figure-of", FigureOfDirective)
     app.add_post_transform(ShowFigures)
     return {"version": "1", "parallel_read_safe": False}
+
+
+if __name__ == "__main__":
+    update(Path("README.md"))

@@ -112,7 +112,7 @@ def rows(text: str) -> list[Row]:
     Examples
     --------
     >>> from papers.site.notation import rows
-    >>> head = "| Symbol | Meaning | Unit |\\n|:--|:--|:--|\\n"
+    >>> head = "| Symbol | Meaning | Unit |\n|:--|:--|:--|\n"
     >>> for row in rows(head + "| $L$, $t$ | layers; time | –, s |"):
     ...     print(row.symbol, row.meaning, row.unit)
     $L$ layers –

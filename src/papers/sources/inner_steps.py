@@ -275,7 +275,7 @@ CLAIMS = (
         id="S7",
         paper="inner_steps",
         place="equal-progress",
-        sentence="…and 10.5 times as much on three modes.",
+        sentence="On three modes step-proportional weights reach 10.5 times the floor of equal ones.",
         parameters=r"[1×7, 256], $a \in \{1, 0.25, 0.05\}$, $\alpha = 1$, $\eta = 0.2$",
         published=(
             Published("step over equal weights at outer step 1", "10.5"),
@@ -290,7 +290,7 @@ CLAIMS = (
             "step 1. But with weights by steps the server also moves further in each round, so "
             "that a fast server is compared with a slow one. Tuned so that the slowest direction "
             "shrinks equally fast, weights by steps have the *lower* floor on this fleet. On other "
-            "fleets they can lose as much as a factor of the number of workers."
+            "fleets they can lose nearly a factor of the number of workers."
         ),
     ),
     Claim(
