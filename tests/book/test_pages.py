@@ -17,7 +17,7 @@ from papers.site import notebooks
 from papers.site.prose import check, typed_results
 
 ROOT = Path(__file__).parents[2]
-PAPERS = notebooks.papers(ROOT / "book")
+PAPERS = notebooks.executable(ROOT / "book")
 
 
 def committed(page):
@@ -86,13 +86,13 @@ def test_every_module_of_claims_is_a_paper():
 
 
 def source(name):
-    return (ROOT / "src" / "papers" / f"{name}.py").read_text("utf-8")
+    return (ROOT / "src" / "papers" / "sources" / f"{name}.py").read_text("utf-8")
 
 
 def test_every_page_is_in_the_order_of_reading():
     toc = (ROOT / "_toc.yml").read_text()
-    for page in (ROOT / "book").rglob("*.md"):
-        name = str(page.relative_to(ROOT / "book").with_suffix(""))
+    for page in (ROOT / "book").glob("*.md"):
+        name = page.stem
         assert f" {name}\n" in toc, f"list {name} in _toc.yml"
 
 

@@ -275,7 +275,7 @@ CLAIMS = (
         id="S7",
         paper="inner_steps",
         place="equal-progress",
-        sentence="On three modes step-proportional weights reach 10.5 times the floor of equal ones.",
+        sentence="On three modes weights by steps reach 10.5 times the floor of equal weights.",
         parameters=r"[1×7, 256], $a \in \{1, 0.25, 0.05\}$, $\alpha = 1$, $\eta = 0.2$",
         published=(
             Published("step over equal weights at outer step 1", "10.5"),
