@@ -62,12 +62,14 @@ def test_a_card_begins_as_its_paper_does(book):
 def test_each_module_gets_its_page_below_that_of_the_library(book):
     (book / "_build").mkdir()
     (book / "book" / "api").mkdir()
-    (book / "book" / "api" / "gone.md").touch()
+    for name, module in (("gone", "decentral.gone"), ("mine", "another")):
+        automodule = f"```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+        (book / "book" / "api" / f"{name}.md").write_text(f"# `{module}`\n\n{automodule}")
     contents = yaml.safe_load(lists.write(book).read_text())
     (library,) = contents["parts"][1]["chapters"]
     assert library["sections"] == [{"file": "api/two_words"}, {"file": "api/also"}]
     pages = {path.name: path.read_text() for path in (book / "book" / "api").iterdir()}
-    assert sorted(pages) == ["also.md", "two_words.md"]
+    assert sorted(pages) == ["also.md", "mine.md", "two_words.md"]
     assert ".. automodule:: decentral.also\n" in pages["also.md"]
 
 

@@ -177,13 +177,14 @@ def toc(root: Path) -> dict[str, Any]:
 def write(root: Path) -> Path:
     """Write the pages of the library's modules and the contents; return where the latter are."""
     folder = root / "book" / "api"
-    folder.mkdir(exist_ok=True)
-    texts = {f"{name}.md": _module_page(name) for name in modules(root)}
-    for left_over in {path.name for path in folder.iterdir()} - set(texts):
-        (folder / left_over).unlink()
-    for name, text in texts.items():
-        if not (folder / name).is_file() or (folder / name).read_text("utf-8") != text:
-            (folder / name).write_text(text, "utf-8")
+    for page in folder.glob("*.md"):
+        if page.stem not in modules(root) and page.read_text("utf-8") == _module_page(page.stem):
+            page.unlink()  # its module is gone
+    for name in modules(root):
+        page = folder / f"{name}.md"
+        if not page.is_file() or page.read_text("utf-8") != _module_page(name):
+            folder.mkdir(exist_ok=True)
+            page.write_text(_module_page(name), "utf-8")
     path = root / "_build" / "toc.yml"
     path.write_text(yaml.safe_dump(toc(root), sort_keys=False), "utf-8")
     return path
