@@ -37,10 +37,9 @@ def card(claim: Claim, *, remark: str = "") -> str:
         for figure, found, z in zip(claim.published, result.found, result.z, strict=True)
     ]
     sentence = claim.sentence.rstrip(".")
-    address = f"{{ref}}`{claim.id} <{_address(claim)}>`"
     return "\n".join(
         [
-            f"**{address}, {result.verdict}.** {sentence} ({claim.parameters}).",
+            f"**{_link(claim)}, {result.verdict}.** {sentence} ({claim.parameters}).",
             "",
             "| | Published | Ours |",
             "|:--|:--|:--|",
@@ -59,7 +58,7 @@ def page() -> str:
     for paper in claims.PAPERS:
         own = claims.of(paper)
         if own:
-            above = [f"{{ref}}`{x.id} <{_address(x)}>`" for x in own if x in corrected]
+            above = [_link(claim) for claim in own if claim in corrected]
             parts.append(f"## {read(paper).title}")
             parts += [f"Corrected, above: {', '.join(above)}."] if above else []
             parts += [_framed(claim) for claim in own if claim not in corrected]
@@ -84,6 +83,10 @@ def _cells(row: Counter[Verdict]) -> str:
 def _address(claim: Claim) -> str:
     """Return the label of a claim on the ledger's page."""
     return f"claim-{claim.id.lower()}"
+
+
+def _link(claim: Claim) -> str:
+    return f"[{claim.id}](#{_address(claim)})"
 
 
 def _framed(claim: Claim, *, remark: str = "") -> str:

@@ -16,8 +16,7 @@ def test_a_paper_shows_each_of_its_claims_and_the_place_that_derives_it():
     shown = {paper: ledger.cards(paper).data for paper in claims.PAPERS}
     for claim in claims.registry().values():
         assert (
-            f"{{ref}}`{claim.id} <claim-{claim.id.lower()}>`, {claim.verdict}."
-            in (shown[claim.paper])
+            f"**[{claim.id}](#claim-{claim.id.lower()}), {claim.verdict}.**" in (shown[claim.paper])
         )
         assert f"`{claim.place}`" in shown[claim.paper]
         page = read(claim.paper).text
