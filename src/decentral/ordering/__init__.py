@@ -11,14 +11,8 @@ speed, capacity and overhead are of one type, and only how many of each type are
 counts, so there are :math:`\prod_t (n_t + 1)` states instead of m! orders.
 """
 
-from decentral.ordering.order import (
-    Kind,
-    Ordering,
-    best_order,
-    sort_order,
-    swap_search,
-    worst_order,
-)
+from decentral.ordering.order import Ordering, best_order, swap_search, worst_order
+from decentral.ordering.sorting import Kind, sort_order
 
 __all__ = [
     "best_order",

@@ -1,31 +1,26 @@
-"""The best, the worst, and the usual orders of devices."""
+"""The best and the worst order of devices, and a good one for less work."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from decentral.errors import InfeasibleError
 from decentral.numerics import ties
-from decentral.numerics.validation import Ints, choice, flag, integers, scalar, vector
-from decentral.ordering.subsets import Pool, Reach, Sweep, sweep, sweep_nonempty, trace
+from decentral.numerics.validation import Ints, flag, integers, scalar
+from decentral.ordering.search import ExactSearch, best_time, descend, permuted, watched
 from decentral.partition import bidding
+from decentral.partition.chain import Chain, build
 from decentral.partition.cut import Partition, solved
-
-Kind = Literal["given", "fast-first", "slow-first", "valley"]
 
 # A state costs four bytes for each device that can still join it: half a gigabyte at most.
 _MOST_STATES = 4_000_000
 # Where no device may stay empty, a state keeps a byte for each boundary of the chain.
 _MOST_BOUNDARIES = 50_000_000
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +108,16 @@ def best_order(
     (array([0, 1, 2]), array([1, 1, 2]), 2.5)
     """
     flag("progress", progress)
-    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = build(costs, speeds, memory, capacity, overhead, nonempty)
     given = range(chain.devices)
     if _hopeless(chain):
         raise _no_order(chain)
     if _alike(costs, memory):
-        if _bottleneck(chain, given) == math.inf:
+        if best_time(chain, given) == math.inf:
             raise _no_order(chain)
         return _result(chain, given)
     most = _MOST_BOUNDARIES // (chain.layers + 1) if chain.nonempty else _MOST_STATES
-    search = _Search(replace(chain, nonempty=False), most, progress)
+    search = ExactSearch(replace(chain, nonempty=False), most, progress)
     order = search.best()
     if order is not None and chain.nonempty:
         order = search.best_nonempty(order)
@@ -169,10 +164,10 @@ def worst_order(
     3.5
     """
     flag("progress", progress)
-    chain = bidding.build(costs, speeds, overhead=overhead)
+    chain = build(costs, speeds, overhead=overhead)
     if _alike(costs):
         return _result(chain, range(chain.devices))
-    return _result(chain, _Search(chain, _MOST_STATES, progress).worst())
+    return _result(chain, ExactSearch(chain, _MOST_STATES, progress).worst())
 
 
 def swap_search(
@@ -219,14 +214,14 @@ def swap_search(
     >>> swap_search([1, 5, 1, 1], [1, 2, 1]).partition.bottleneck
     2.5
     """
-    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = build(costs, speeds, memory, capacity, overhead, nonempty)
     if _hopeless(chain):
         raise _no_order(chain)
     starts = int(integers("restarts", scalar("restarts", restarts), least=1))
     rng = np.random.default_rng(int(integers("seed", scalar("seed", seed))))
     found = [
-        _descend(chain, rng.permutation(chain.devices).tolist())
-        for _ in _watched(range(starts), flag("progress", progress), "restarts")
+        descend(chain, rng.permutation(chain.devices).tolist())
+        for _ in watched(range(starts), flag("progress", progress), "restarts")
     ]
     _, order = found[int(ties.first_least(np.array([time for time, _ in found])))]
     if all(time == math.inf for time, _ in found):
@@ -237,77 +232,23 @@ def swap_search(
     return _result(chain, order)
 
 
-def sort_order(speeds: npt.ArrayLike, kind: Kind) -> Ints:
-    """Order devices by their speed alone, as people do.
-
-    Parameters
-    ----------
-    speeds : array_like, shape (m,)
-        Speed of each device, positive.
-    kind : {"given", "fast-first", "slow-first", "valley"}
-        ``"valley"`` puts the fast devices at both ends and the slow ones between.
-
-    Returns
-    -------
-    ndarray of int, shape (m,)
-        Positions in `speeds`; devices of equal speed keep their order.
-
-    Raises
-    ------
-    ValueError
-        If `speeds` is malformed or `kind` is none of the four.
-
-    Examples
-    --------
-    >>> from decentral.ordering import sort_order
-    >>> sort_order([1, 4, 2, 3], "valley")
-    array([1, 2, 0, 3])
-    """
-    pace = vector("speeds", speeds, positive=True)
-    fast_first = np.argsort(-pace, kind="stable")
-    orders = {
-        "given": np.arange(pace.size),
-        "fast-first": fast_first,
-        "slow-first": np.argsort(pace, kind="stable"),
-        "valley": np.concatenate((fast_first[::2], fast_first[1::2][::-1])),
-    }
-    return orders[choice("kind", kind, tuple(orders))].astype(np.int64)
-
-
 def _alike(*amounts: npt.ArrayLike | None) -> bool:
     """Whether all layers are alike, so that only the number on each device counts."""
     return all(x is None or np.ptp(x) == 0 for x in amounts)
 
 
-def _permuted(chain: bidding.Chain, order: Iterable[int]) -> bidding.Chain:
-    """Return the same chain with the devices in another order."""
-    places = list(order)
-    return replace(
-        chain,
-        speeds=[chain.speeds[d] for d in places],
-        overhead=[chain.overhead[d] for d in places],
-        capacity=[chain.capacity[d] for d in places] if chain.capacity else [],
-        room=[chain.room[d] for d in places] if chain.room else [],
-    )
-
-
-def _bottleneck(chain: bidding.Chain, order: Iterable[int]) -> float:
-    solution = bidding.optimum(_permuted(chain, order))
-    return math.inf if solution is None else solution[0]
-
-
-def _result(chain: bidding.Chain, order: Iterable[int]) -> Ordering:
+def _result(chain: Chain, order: Iterable[int]) -> Ordering:
     places = np.array(list(order), dtype=np.int64)
     places.flags.writeable = False
-    return Ordering(places, solved(_permuted(chain, places.tolist())))
+    return Ordering(places, solved(permuted(chain, places.tolist())))
 
 
-def _hopeless(chain: bidding.Chain) -> bool:
+def _hopeless(chain: Chain) -> bool:
     """Whether there are too few layers for every device to get one."""
     return chain.nonempty and chain.layers < chain.devices
 
 
-def _no_order(chain: bidding.Chain) -> InfeasibleError:
+def _no_order(chain: Chain) -> InfeasibleError:
     given = bidding.infeasible(chain)
     return InfeasibleError(
         f"no order of the devices allows a cut; in the given one {given}",
@@ -315,123 +256,3 @@ def _no_order(chain: bidding.Chain) -> InfeasibleError:
         layer=given.layer,
         shortfall=given.shortfall,
     )
-
-
-def _watched(items: Collection[Item], progress: bool, label: str) -> Iterable[Item]:
-    """Return the items, with a bar that shows how many are done if asked for."""
-    if not progress:
-        return items
-    try:
-        from tqdm import tqdm
-    except ImportError as missing:
-        raise ImportError("progress=True needs the package tqdm: pip install tqdm") from missing
-    bar: Iterable[Item] = tqdm(items, desc=label, leave=False)
-    return bar
-
-
-def _descend(chain: bidding.Chain, order: list[int]) -> tuple[float, list[int]]:
-    """Exchange the pair that helps most until none helps.
-
-    While no cut fits, an exchange helps if the devices, filled in order, hold more layers.
-    """
-    time = _bottleneck(chain, order)
-    held = _held(_permuted(chain, order))
-    while True:
-        better = None
-        for a, b in combinations(range(chain.devices), 2):
-            trial = order.copy()
-            trial[a], trial[b] = trial[b], trial[a]
-            swapped = _permuted(chain, trial)
-            if time < math.inf:
-                helps = time > 0 and bidding.probe_once(swapped, bidding.just_below(time)).fits
-            else:
-                helps = _held(swapped) > held
-            if helps:
-                time, held, better = _bottleneck(chain, trial), _held(swapped), trial
-        if better is None:
-            return time, order
-        order = better
-
-
-def _held(chain: bidding.Chain) -> int:
-    """Count the layers that the devices hold if time does not matter."""
-    return bidding.probe_once(replace(chain, nonempty=False), math.inf).ends[-1]
-
-
-def _sorted_orders(chain: bidding.Chain) -> list[list[int]]:
-    return [sort_order(chain.speeds, kind).tolist() for kind in get_args(Kind)]
-
-
-class _Search:
-    """Bidding, as for a fixed order, with the subset programme as the probe."""
-
-    def __init__(self, chain: bidding.Chain, most: int, progress: bool) -> None:
-        self.chain = chain
-        self.pool = Pool.build(chain, most)
-        self.steps, self.reach = self.pool.steps(), Reach(self.pool)
-        self.progress = progress
-
-    def probe(self, target: float, *, worst: bool = False) -> Sweep:
-        steps = _watched(self.steps, self.progress, f"target {target:g}")
-        return sweep(self.pool, steps, self.reach, target, worst=worst)
-
-    def best(self) -> list[int] | None:
-        """Find an order of the least bottleneck, or None if no order allows a cut."""
-        chain = self.chain
-        if chain.held is not None and self.probe(math.inf).reach[-1] < chain.layers:
-            return None
-        usual = [(_bottleneck(chain, order), order) for order in _sorted_orders(chain)]
-        interval = bidding.Interval(chain, upper=min(usual)[0])
-        while (target := interval.aim()) is not None:
-            found = self.probe(target)
-            reached = int(found.reach[-1])
-            if reached == chain.layers:
-                interval.success(_bottleneck(chain, trace(self.pool, found)))
-            else:
-                interval.failure(found.bid, interval.work - chain.starts[reached])
-        for time, order in usual:
-            if ties.met(time, interval.upper):
-                return order
-        return trace(self.pool, self.probe(bidding.just_above(interval.upper)))
-
-    def best_nonempty(self, relaxed: list[int]) -> list[int] | None:
-        """Find the best order where no device stays empty, from the best where some may."""
-        chain = replace(self.chain, nonempty=True)
-
-        def test(target: float) -> tuple[list[int] | None, float]:
-            steps = _watched(self.steps, self.progress, f"target {target:g}")
-            return sweep_nonempty(self.pool, steps, self.reach, target)
-
-        usual = [(_bottleneck(chain, order), order) for order in [*_sorted_orders(chain), relaxed]]
-        upper = min(usual)[0]
-        if upper == math.inf:
-            found, _ = test(math.inf)
-            if found is None:
-                return None
-            upper = _bottleneck(chain, found)
-        lower = _bottleneck(self.chain, relaxed)
-        interval = bidding.Interval(chain, lower=lower, upper=upper)
-        while (target := interval.aim()) is not None:
-            found, bid = test(target)
-            if found is not None:
-                interval.success(_bottleneck(chain, found))
-            else:
-                interval.failure(bid, 0.0)
-        for time, order in usual:
-            if ties.met(time, interval.upper):
-                return order
-        return test(bidding.just_above(interval.upper))[0]
-
-    def worst(self) -> list[int]:
-        """Find an order of the largest bottleneck."""
-        chain = self.chain
-        slowest = max(_bottleneck(chain, order) for order in _sorted_orders(chain))
-        interval = bidding.Interval(chain, lower=slowest)
-        while (target := interval.aim()) is not None:
-            found = self.probe(target, worst=True)
-            reached = int(found.reach[-1])
-            if reached == chain.layers:
-                interval.success(found.slowest)
-            else:
-                interval.failure(found.bid, interval.work - chain.starts[reached])
-        return trace(self.pool, self.probe(bidding.just_below(interval.upper), worst=True))

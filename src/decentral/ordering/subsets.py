@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decentral.numerics.validation import Floats, Ints
-from decentral.partition import bidding
+from decentral.partition.chain import Chain, memory_array
 
 Step = list[tuple[int, npt.NDArray[np.int32]]]
 Steps = list[Step]
@@ -23,13 +23,13 @@ Steps = list[Step]
 class Pool:
     """A chain and its devices by type; a state says how many of each type are placed."""
 
-    chain: bidding.Chain
+    chain: Chain
     members: list[list[int]]  # the devices of each type
     strides: list[int]  # of each type in the number of a state
     size: int
 
     @classmethod
-    def build(cls, chain: bidding.Chain, most: int) -> Pool:
+    def build(cls, chain: Chain, most: int) -> Pool:
         """Sort the devices of a chain by type; refuse more than so many states."""
         kinds: dict[tuple[Any, ...], list[int]] = {}
         rooms = chain.room or [0] * chain.devices
@@ -84,7 +84,7 @@ class Reach:
     def __init__(self, pool: Pool) -> None:
         chain, devices = pool.chain, [m[0] for m in pool.members]
         self.layers = chain.layers
-        self.starts, self.held = np.asarray(chain.starts), bidding.memory_array(chain)
+        self.starts, self.held = np.asarray(chain.starts), memory_array(chain)
         self.speeds = np.array([[chain.speeds[d]] for d in devices])
         self.overhead = np.array([[chain.overhead[d]] for d in devices])
         self.rooms = [chain.room[d] for d in devices] if chain.room else []

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_ndtr
 
 from decentral.numerics.validation import Floats, check_scale, flag, integers, reals, vector
 
@@ -162,6 +161,9 @@ LogFactor = Callable[[float], float]
 
 def _moment(rate: float) -> LogFactor:
     """Log of E[exp(rate (Z - u)); Z > u] for a standard normal Z, as a function of u."""
+    # Imported here and below, since only the expectations need SciPy, which is slow to import.
+    from scipy.special import log_ndtr
+
     return lambda u: float(rate * (rate / 2 - u) + log_ndtr(rate - u))
 
 
@@ -170,9 +172,9 @@ def _log_over_minimum(devices: int, *log_factors: LogFactor) -> float:
 
     Each factor takes the place of one of the m - 1 survival factors.
     """
-    # Imported here, since only the expectations need them and they are slow to import.
     from scipy.integrate import quad
     from scipy.optimize import minimize_scalar
+    from scipy.special import log_ndtr
 
     spare = devices - 1 - len(log_factors)
 

@@ -14,6 +14,7 @@ from decentral.errors import InfeasibleError
 from decentral.numerics import ties
 from decentral.numerics.validation import Floats, Ints, integers, scalar, vector
 from decentral.partition import bidding
+from decentral.partition.chain import Chain, build
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Partition:
     latency: float
 
 
-def _result(chain: bidding.Chain, ends: list[int]) -> Partition:
+def _result(chain: Chain, ends: list[int]) -> Partition:
     boundaries = np.array([0, *ends], dtype=np.int64)
     cuts = boundaries.tolist()
     blocks = list(pairwise(cuts))
@@ -66,7 +67,7 @@ def _result(chain: bidding.Chain, ends: list[int]) -> Partition:
     )
 
 
-def solved(chain: bidding.Chain) -> Partition:
+def solved(chain: Chain) -> Partition:
     """Return the best cut of a chain, or raise the error that says why there is none."""
     solution = bidding.solve(chain)
     if solution is None:
@@ -153,7 +154,7 @@ def partition(
     >>> partition([1] * 10, [1, 1, 1], memory=[1] * 10, capacity=[10, 0, 10]).counts
     array([5, 0, 5])
     """
-    return solved(bidding.build(costs, speeds, memory, capacity, overhead, nonempty))
+    return solved(build(costs, speeds, memory, capacity, overhead, nonempty))
 
 
 def bottleneck(
@@ -190,7 +191,7 @@ def bottleneck(
     >>> bottleneck([1] * 3, [1] * 4, nonempty=True)
     inf
     """
-    solution = bidding.solve(bidding.build(costs, speeds, memory, capacity, overhead, nonempty))
+    solution = bidding.solve(build(costs, speeds, memory, capacity, overhead, nonempty))
     return math.inf if solution is None else solution[0]
 
 
@@ -234,7 +235,7 @@ def fits(
     (True, False)
     """
     goal = scalar("target", target, infinite=True)
-    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = build(costs, speeds, memory, capacity, overhead, nonempty)
     return bidding.probe_once(chain, ties.widened(goal)).fits
 
 
@@ -274,7 +275,7 @@ def evaluate(
     >>> evaluate([1] * 10, [3, 2, 1, 1], [5, 3, 1, 1]).stage_times
     array([1.66666667, 1.5       , 1.        , 1.        ])
     """
-    chain = bidding.build(costs, speeds, memory, capacity, overhead, nonempty)
+    chain = build(costs, speeds, memory, capacity, overhead, nonempty)
     split = integers("counts", vector("counts", counts, length=chain.devices))
     total = sum(split.tolist())
     if total != chain.layers:
