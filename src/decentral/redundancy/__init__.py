@@ -10,11 +10,7 @@ A microbatch may skip up to s dead stages and is dropped if more are dead. Each 
 multiplies its usefulness by :math:`1 - \kappa`.
 """
 
-from decentral.redundancy.allocation import (
-    best_allocation,
-    shared_pool_drop_probability,
-    unequal_drop_probability,
-)
+from decentral.redundancy.allocation import best_allocation
 from decentral.redundancy.design import Design, best_design, cost_per_yield, useful_yield
 from decentral.redundancy.outage import (
     drop_probability,
@@ -23,6 +19,7 @@ from decentral.redundancy.outage import (
     stage_outage,
     success_floor,
 )
+from decentral.redundancy.unequal import shared_pool_drop_probability, unequal_drop_probability
 
 __all__ = [
     "stage_outage",
