@@ -20,7 +20,7 @@ from decentral.inner_steps import (
     step_weights,
     weight_penalty,
 )
-from decentral.inner_steps.weighting import _Programme
+from decentral.inner_steps.programme import Programme
 from decentral.machines.transformers import from_config, layers
 from decentral.partition import bubble_fraction
 
@@ -193,7 +193,7 @@ def test_gradient_and_hessian_of_the_programme():
         noises = [mpmath.fdot(row, [x * x for x in u]) for row in shake]
         return sum(v / (r * (2 - target * r)) for r, v in zip(paces, noises, strict=True))
 
-    programme = _Programme(np.array(pull), np.array(shake), target)
+    programme = Programme(np.array(pull), np.array(shake), target)
     gradient, hessian = programme.derivatives(np.array(moved))
     with mpmath.workdps(50):
         assert math.isclose(programme.floor(np.array(moved)), floor(*moved), rel_tol=1e-13)
@@ -205,7 +205,7 @@ def test_gradient_and_hessian_of_the_programme():
 
 @pytest.mark.parametrize("moved", [2.0, 2.5, 100.0])
 def test_the_floor_is_infinite_where_the_iteration_is_unstable(moved):
-    programme = _Programme(np.array([[1.0], [0.5]]), np.ones((2, 1)), 1.0)
+    programme = Programme(np.array([[1.0], [0.5]]), np.ones((2, 1)), 1.0)
     assert math.isfinite(programme.floor(np.array([1.99])))
     assert programme.floor(np.array([moved])) == math.inf
 
