@@ -9,11 +9,13 @@ probability undo this, at a price.
 from decentral.sampling.estimators import (
     hajek,
     horvitz_thompson,
-    inclusion_probabilities,
-    joint_inclusion_probabilities,
     mean_squared_error,
     plain_mean,
     selection_bias,
+)
+from decentral.sampling.inclusion import (
+    inclusion_probabilities,
+    joint_inclusion_probabilities,
 )
 
 __all__ = [
