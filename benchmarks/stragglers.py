@@ -14,7 +14,7 @@ import numpy as np
 
 from decentral.sampling import inclusion_probabilities
 from decentral.stragglers import best_quorum, exponential_round_time, pareto_round_time
-from papers.sources.stragglers import race
+from papers.sources.all_sets import race
 from timing import seconds
 
 GOAL: dict[str, Any] = {"curvature": 1.0, "step": 0.02, "noise": 2.0, "start": 1.0}

@@ -14,7 +14,7 @@ from decentral.errors import InfeasibleError
 from decentral.machines import constants, devices, transformers
 from decentral.partition import bottleneck, fits
 from papers import machines, proofs
-from papers.claims import Found
+from papers.claims import Found, exactly
 from papers.sources import ordering, partition, redundancy
 
 
@@ -619,7 +619,7 @@ def test_p4_is_the_price_of_eight_devices_and_its_deviation(monkeypatch):
 
 
 def test_a_count_is_printed_as_a_whole_number():
-    assert partition._exactly(lambda: 7)() == (Found(7, "d"),)
+    assert exactly(lambda: 7)() == (Found(7, "d"),)
 
 
 # --- ordering ---------------------------------------------------------------------------------

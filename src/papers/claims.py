@@ -144,6 +144,11 @@ def estimate(sample: npt.NDArray[np.float64], spec: str) -> Found:
     return Found(float(sample.mean()), spec, error=error, deviation=deviation)
 
 
+def exactly(count: Callable[[], int]) -> Callable[[], tuple[Found, ...]]:
+    """Return what computes a claim of one whole number, such as a count of exceptions."""
+    return lambda: (Found(count(), "d"),)
+
+
 @dataclass(frozen=True)
 class Claim:
     """A quantitative claim of a source, stated once for the whole book.

@@ -14,7 +14,7 @@ from tests.stragglers import oracle as stragglers_oracle
 from decentral.ordering import best_order
 from papers import figures, proofs
 from papers.checks import agree, grid, must_fail, z_score
-from papers.sources import ordering, stragglers
+from papers.sources import all_sets, ordering, stragglers
 from papers.sources.partition import dynamic_programme, flow_shop
 from papers.text import number
 
@@ -235,7 +235,7 @@ def test_the_dynamic_programme_of_the_page():
 def test_the_race_is_the_oracles():
     rates = np.array([7.0, 5, 3, 2, 1])
     for quorum in range(1, 6):
-        member, chance = stragglers.race(rates, quorum)
+        member, chance = all_sets.race(rates, quorum)
         exact = stragglers_oracle.race([int(rate) for rate in rates], quorum)
         ours = {
             frozenset(np.flatnonzero(row).tolist()): c
@@ -252,7 +252,7 @@ def test_errors_over_all_sets_are_the_oracles(name):
         exact = stragglers_oracle.estimator_mse_float(
             name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0
         )
-        ours = stragglers.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
+        ours = all_sets.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
         assert ours == pytest.approx(exact, rel=1e-12)
 
 
@@ -265,8 +265,8 @@ def test_means_by_minima_are_those_of_the_spacings():
 def test_the_deviation_of_a_simulated_gain():
     """Draw sets and noise, and compare the spread of the gain over many short simulations."""
     rng, goal, rounds, quorum = np.random.default_rng(8), stragglers.optima(1.0), 1500, 8
-    chance, plain = stragglers.estimator_weights(stragglers.RATES, quorum, "plain")
-    _, inverse = stragglers.estimator_weights(stragglers.RATES, quorum, "horvitz-thompson")
+    chance, plain = all_sets.estimator_weights(stragglers.RATES, quorum, "plain")
+    _, inverse = all_sets.estimator_weights(stragglers.RATES, quorum, "horvitz-thompson")
     gains = []
     for _ in range(300):
         drawn = rng.choice(chance.size, rounds, p=chance / chance.sum())

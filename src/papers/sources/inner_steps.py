@@ -24,7 +24,7 @@ from decentral.inner_steps import (
     step_weights,
     weight_penalty,
 )
-from papers.claims import Claim, Found, Published, Verdict, estimate
+from papers.claims import Claim, Found, Published, Verdict, estimate, exactly
 
 Floats = npt.NDArray[np.float64]
 
@@ -205,7 +205,7 @@ CLAIMS = (
         sentence=r"The variance settles at $\alpha^2 \sum w_i^2 V_i / (r(2-r))$, iff $0 < r < 2$.",
         parameters="here the four fleets, three modes, four outer steps",
         published=(Published("cases that deviate from the recursion", "0"),),
-        compute=lambda: (Found(_deviating_fixed_points(), "d"),),
+        compute=exactly(_deviating_fixed_points),
         verdict=Verdict.CONFIRMED,
         remark="The fixed point of a linear recursion.",
     ),
@@ -216,7 +216,7 @@ CLAIMS = (
         sentence=r"One worker's information is $I_\infty \tanh(\lambda H/2)$.",
         parameters=r"here $H$ up to 256, three modes",
         published=(Published("workers that deviate", "0"),),
-        compute=lambda: (Found(_deviating_informations(), "d"),),
+        compute=exactly(_deviating_informations),
         verdict=Verdict.CONFIRMED,
         remark=r"For $\eta a < 1$; beyond, $\lambda$ is not real.",
     ),

@@ -7,7 +7,7 @@ chains L layers of unit cost unless stated.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from decentral.partition import (
     lower_bound,
     proportional_split,
 )
-from papers.claims import Claim, Found, Published, Verdict, estimate
+from papers.claims import Claim, Found, Published, Verdict, estimate, exactly
 from papers.proofs import bound_holds
 
 Floats = npt.NDArray[np.float64]
@@ -171,10 +171,6 @@ def _p4(sigma: float) -> Found:
     return Found(float(price), ".4f", deviation=float(deviation))
 
 
-def _exactly(count: Callable[[], int]) -> Callable[[], tuple[Found, ...]]:
-    return lambda: (Found(count(), "d"),)
-
-
 CLAIMS = (
     Claim(
         id="P1",
@@ -183,7 +179,7 @@ CLAIMS = (
         sentence="Greedy filling is an exact test of a target, with and without memory caps.",
         parameters="random chains, log-normal costs and speeds",
         published=(Published("disagreements with a dynamic programme", "0"),),
-        compute=_exactly(lambda: greedy_disagreements(2000, seed=11)),
+        compute=exactly(lambda: greedy_disagreements(2000, seed=11)),
         verdict=Verdict.CONFIRMED,
         remark="Proved for all chains, and by a solver for all real inputs at small sizes.",
     ),
@@ -194,7 +190,7 @@ CLAIMS = (
         sentence=r"$T^*$ exceeds $W/V$ by less than $m$ times $w_{\max}/V$, in every order.",
         parameters="here $m = 4$ devices, no caps",
         published=(Published(r"multiple of $w_{\max}/V$", "4", how="bound", tolerance=0.0),),
-        compute=_exactly(lambda: sharp_multiple(4)),
+        compute=exactly(lambda: sharp_multiple(4)),
         verdict=Verdict.SHARPENED,
         remark="The least multiple is $m - 1$: proved, and attained.",
     ),
@@ -205,7 +201,7 @@ CLAIMS = (
         sentence=r"A speed-blind equal split costs exactly $\bar v/v_{\min}$ times $W/V$.",
         parameters=r"$m = 8$, $L = 240$ equal layers, $\sigma = 1$",
         published=(Published("pools that deviate", "0"),),
-        compute=_exactly(lambda: blind_disagreements(1000, seed=13)),
+        compute=exactly(lambda: blind_disagreements(1000, seed=13)),
         verdict=Verdict.CONFIRMED,
         remark="Exact whenever $m$ divides $L$.",
     ),

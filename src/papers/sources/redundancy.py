@@ -17,7 +17,7 @@ from decentral.redundancy import (
     stage_outage,
     success_floor,
 )
-from papers.claims import Claim, Found, Published, Verdict
+from papers.claims import Claim, Found, Published, Verdict, exactly
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -198,7 +198,7 @@ CLAIMS = (
         sentence=r"The drop probability is $P(\mathrm{Bin}(L, q) > s)$.",
         parameters="here all patterns of up to five stages",
         published=(Published("tails that deviate from the enumeration", "0"),),
-        compute=lambda: (Found(_deviating_patterns(), "d"),),
+        compute=exactly(_deviating_patterns),
         verdict=Verdict.CONFIRMED,
         remark=r"An incomplete beta function, $I_q(s+1, L-s)$, so it can be inverted.",
     ),
@@ -209,7 +209,7 @@ CLAIMS = (
         sentence=r"Success without skips is at most $(1 - \rho)^L$ for every $r$.",
         parameters="here $L$ up to 1000, $r$ up to 40",
         published=(Published("designs above it", "0"),),
-        compute=lambda: (Found(_above_the_ceiling(), "d"),),
+        compute=exactly(_above_the_ceiling),
         verdict=Verdict.CONFIRMED,
         remark=r"It is the limit. With skips the limit is $1 - I_\rho(s+1, L-s)$.",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from decentral.stragglers import (
     pareto_round_time,
     rounds_to_accuracy,
 )
-from papers.claims import Claim, Found, Published, Verdict
+from papers.claims import Claim, Found, Published, Verdict, exactly
+from papers.sources.all_sets import estimator_weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,70 +81,6 @@ def descend(
         time += np.take_along_axis(finish, first, axis=1).max(axis=1)
         x = x - STEP * gradient
     return x**2, time
-
-
-def race(rates: Floats, quorum: int) -> tuple[npt.NDArray[np.bool_], Floats]:
-    """Return every set of k workers, as rows of flags, and its chance to be the first k.
-
-    The next to finish is worker i with probability mu_i over the rates of all still running;
-    the chances of all subsets follow, one size after the other.
-    """
-    member, chance = _race(tuple(rates.tolist()), quorum)
-    return member.copy(), chance.copy()
-
-
-@cache
-def _race(speeds: tuple[float, ...], quorum: int) -> tuple[npt.NDArray[np.bool_], Floats]:
-    rates, number = np.array(speeds), len(speeds)
-    member = (np.arange(2**number)[:, None] >> np.arange(number) & 1).astype(bool)
-    running = (~member * rates).sum(axis=1)
-    chance = np.zeros(2**number)
-    chance[0] = 1
-    size = member.sum(axis=1)
-    for done in range(quorum):
-        (sets,) = np.nonzero(size == done)
-        for worker in range(number):
-            free = sets[~member[sets, worker]]
-            chance[free | 1 << worker] += chance[free] * rates[worker] / running[free]
-    chosen = size == quorum
-    return member[chosen], chance[chosen]
-
-
-def estimator_weights(rates: Floats, quorum: int, name: str) -> tuple[Floats, Floats]:
-    """Return the chance of every set of k workers, and the weights an estimator gives to it."""
-    member, chance = race(rates, quorum)
-    inverse = member / (chance @ member)
-    if name == "plain":
-        return chance, member / quorum
-    if name == "horvitz-thompson":
-        return chance, inverse / rates.size
-    return chance, inverse / inverse.sum(axis=1, keepdims=True)
-
-
-def exact_error(rates: Floats, quorum: int, goal: Floats, name: str, noise: float = 1.0) -> float:
-    """Return the mean squared error of an estimator by going through all sets of k workers."""
-    chance, weights = estimator_weights(rates, quorum, name)
-    bias = weights @ goal - goal.mean()
-    return math.fsum(chance * (bias**2 + noise * (weights**2).sum(axis=1)))
-
-
-def settled_error(
-    rates: Floats, quorum: int, goal: Floats, name: str, rate: float, noise: float = 1.0
-) -> float:
-    """Return the mean squared error at which descent with an estimator's weights settles.
-
-    A round maps the distance z from the mean optimum to (1 - rate W) z + rate e, with W the sum
-    of the weights, of mean 1, e the error of the estimate if optima are counted from their mean,
-    and the rate eta a. The moments of W and e are sums over all sets of k workers.
-    """
-    chance, weights = estimator_weights(rates, quorum, name)
-    bias = weights @ (goal - goal.mean())
-    shrink = 1 - rate * weights.sum(axis=1)
-    first = math.fsum(chance * bias)
-    square = math.fsum(chance * (bias**2 + noise * (weights**2).sum(axis=1)))
-    mixed = math.fsum(chance * shrink * bias)
-    settled = rate**2 * square + 2 * rate * first * mixed
-    return settled / (1 - math.fsum(chance * shrink**2))
 
 
 def gain_deviation(quorum: int, coupling: float) -> float:
@@ -296,7 +233,7 @@ CLAIMS = (
         ),
         parameters=r"here all $k \le n \le 20$, in exact fractions",
         published=(Published("means and variances that deviate", "0"),),
-        compute=lambda: (Found(_deviating_exponentials(), "d"),),
+        compute=exactly(_deviating_exponentials),
         verdict=Verdict.CONFIRMED,
         remark=r"Also for real $k$, by the digamma function, and to full precision for every $n$.",
     ),
@@ -310,7 +247,7 @@ CLAIMS = (
         ),
         parameters=r"here all $k \le n \le 20$, $\alpha \in \{1/3, 1, 3/2, 7\}$, in fractions",
         published=(Published("means that deviate, or exist wrongly", "0"),),
-        compute=lambda: (Found(_deviating_paretos(), "d"),),
+        compute=exactly(_deviating_paretos),
         verdict=Verdict.CONFIRMED,
         remark=r"So for $\alpha \le 1$ waiting for everyone takes infinitely long on average.",
     ),
@@ -324,7 +261,7 @@ CLAIMS = (
         ),
         parameters=_DESCENT + r", $s \in \{0, 1, 2, 4, 8, 16, 32\}$",
         published=(Published("fixed costs without an optimum inside", "0"),),
-        compute=lambda: (Found(_without_an_optimum_inside(), "d"),),
+        compute=exactly(_without_an_optimum_inside),
         verdict=Verdict.CONFIRMED,
         remark=(
             r"In real $k$ and rounds. The least whole $k$, $\lfloor\varphi/\varepsilon\rfloor+1$, "
@@ -377,7 +314,7 @@ CLAIMS = (
         sentence=r"The mean of the first $k$ is biased by $\sum (\pi_i/k - 1/n)\,\theta_i$.",
         parameters=_FLEET + r"$ + \mu_i$, all $k$; here over all sets of workers",
         published=(Published("quorums that deviate", "0"),),
-        compute=lambda: (Found(_deviating_biases(), "d"),),
+        compute=exactly(_deviating_biases),
         verdict=Verdict.CONFIRMED,
         remark=r"The $\pi_i$ come from one integral each, for thousands of workers.",
     ),
