@@ -1,10 +1,16 @@
-"""Numbers on their way into prose: one formatter, which refuses to mislead."""
+"""Numbers on their way into prose, and formulas beside it.
+
+There is one formatter of numbers, which refuses to mislead. Formulas are set as the text sets
+them, so that what SymPy derived looks like the theorem it proves.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
+import sympy as sp
 from myst_nb import glue
 
 
@@ -76,3 +82,57 @@ def say(name: str, value: float | str, spec: str = "", *, error: float = 0.0) ->
         As for :func:`number`; not used for text.
     """
     glue(name, value if isinstance(value, str) else number(value, spec, error=error), display=False)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An expression, and how the text sets it."""
+
+    expression: sp.Basic
+    latex: str
+
+    def __repr__(self) -> str:
+        """Return the expression as code, where nothing can set it."""
+        return str(self.expression)
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex}$"
+
+
+def typeset(expression: sp.Basic, *, order: str | None = None, **names: str) -> Formula:
+    r"""Show an expression as the text sets it, with ln for logarithms.
+
+    Parameters
+    ----------
+    expression : Basic
+        What SymPy derived.
+    order : str, optional
+        The order of terms, as for :func:`sympy.latex`; ``"none"`` has constants first.
+    **names : str
+        What the text calls a symbol, in TeX, by the symbol's name. A symbol must keep a plain
+        name where :func:`papers.checks.agree` compares the expression.
+
+    Returns
+    -------
+    Formula
+        Shown as mathematics.
+
+    Raises
+    ------
+    ValueError
+        If the expression has no symbol of such a name.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from papers.text import typeset
+    >>> w, q = sp.symbols("w_max q")
+    >>> typeset(sp.log(1 - w * q), order="none", w_max=r"w_{\max}").latex
+    '\\ln{\\left(1 - q w_{\\max} \\right)}'
+    """
+    symbols = {symbol.name: symbol for symbol in expression.atoms(sp.Symbol)}
+    if not set(names) <= set(symbols):
+        raise ValueError(f"names must be of symbols among {sorted(symbols)}, got {sorted(names)}")
+    called = {symbols[name]: tex for name, tex in names.items()}
+    latex = sp.latex(expression, ln_notation=True, order=order, symbol_names=called)
+    return Formula(expression, latex)
