@@ -100,7 +100,7 @@ class Formula:
 
 
 def typeset(expression: sp.Basic, *, order: str | None = None, **names: str) -> Formula:
-    r"""Show an expression as the text sets it, with ln for logarithms.
+    r"""Show an expression as the text sets it, with ln for logarithms and psi for polygammas.
 
     Parameters
     ----------
@@ -134,5 +134,6 @@ def typeset(expression: sp.Basic, *, order: str | None = None, **names: str) -> 
     if not set(names) <= set(symbols):
         raise ValueError(f"names must be of symbols among {sorted(symbols)}, got {sorted(names)}")
     called = {symbols[name]: tex for name, tex in names.items()}
-    latex = sp.latex(expression, ln_notation=True, order=order, symbol_names=called)
+    shown = expression.replace(sp.polygamma, lambda n, x: sp.Function(r"\psi" + "'" * int(n))(x))
+    latex = sp.latex(shown, ln_notation=True, order=order, symbol_names=called)
     return Formula(expression, latex)

@@ -162,7 +162,7 @@ class TestPaper:
             if cell.cell_type == "code":
                 lines = [line for line in cell.source.splitlines() if line.strip()]
                 assert len(lines) <= 20, lines[0]
-                assert max(map(len, lines)) <= 100, lines[0]
+                assert max(map(len, lines)) <= 84, lines[0]
 
     def test_nothing_is_imported_or_defined_in_vain(self, page):
         command = [shutil.which("ruff", path=Path(sys.executable).parent), "check", "--isolated"]
