@@ -19,7 +19,7 @@ from papers.checks import Agreement, agree, grid, must_fail, z_score
 from papers.claims import Claim, Found, Judgement, Published, Verdict, judge, weigh
 from papers.site.notation import explained, mathematics, symbols, used
 from papers.site.prose import check, typed_results
-from papers.text import number, say
+from papers.text import number, say, typeset
 
 
 def refusal(kind, function, *arguments, **options):
@@ -322,6 +322,18 @@ def test_an_error_may_be_one_unit_of_the_last_digit_up_to_rounding():
 )
 def test_the_size_of_the_last_digit(shown, exponent):
     assert text._last_digit(shown) == 10.0**exponent
+
+
+def test_a_formula_is_shown_as_the_text_sets_it():
+    w, x = sp.symbols("w_max x", positive=True)
+    plain = sp.polygamma(1, x) + sp.log(1 - w)
+    formula = typeset(plain, order="none", w_max=r"w_{\max}")
+    assert formula._repr_latex_() == (
+        r"$\displaystyle \psi'{\left(x \right)} + \ln{\left(1 - w_{\max} \right)}$"
+    )
+    assert repr(formula) == str(plain)
+    with pytest.raises(ValueError, match=r"among \['w_max', 'x'\], got \['y'\]"):
+        typeset(plain, y="z")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def address(result):
 
 # The page of the first result for a word, and the section or entry that it opens.
 PLACES = {
-    "bubble": ("partition.html", "Rules of thumb"),
+    "bubble": ("partition.html", "The bubble formula"),
     "Kantorovich": ("inner_steps.html", "The best weights of one mode"),
     "hardness": ("ordering.html", "Hardness"),
     "best_quorum": ("api/stragglers.html", "best_quorum"),
