@@ -1,8 +1,8 @@
 """Change one module in every way that mutmut knows, and print the changes that no test notices.
 
 ``make mutation MODULE=partition/cut`` does it for ``src/decentral/partition/cut.py``, with the
-tests of the laws. What survives wants a test only if a reader of the library could be wronged by
-it. mutmut is imported where it is needed, since only the environment of ``make mutation`` has it.
+tests of the laws; those of ``tests/book`` run other processes. What survives wants a test only if
+a reader of the library could be wronged by it. mutmut is imported where it is needed, since only the environment of ``make mutation`` has it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,6 @@ ROOT = Path(__file__).parents[1]
 COPIED = ("src", "tests", "book", "_toc.yml", "pyproject.toml", "README.md", "LICENSE")
 # Exit codes of mutmut: no test failed; no test came by.
 SURVIVED = (0, 33)
-# Tests that run other processes, or look at the site.
-LEFT_OUT = ("browser", "navigation", "search", "build", "builder", "own_numbers", "site")
-LEFT_OUT += ("small_site", "pages", "papers", "notation", "template", "library", "claims")
-LEFT_OUT += ("helpers_of_pages", "checks_of_laws_1", "checks_of_laws_2")
 
 
 def prepare(module: str) -> Path:
@@ -32,7 +28,7 @@ def prepare(module: str) -> Path:
     for name in COPIED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
         copy(ROOT / name, folder / name)
-    options = ["-p", "no:nbval", "-o", "addopts=", "--doctest-modules"]
+    options = ["-p", "no:nbval", "-o", "addopts=", "--doctest-modules", "--import-mode=importlib"]
     settings = {
         "source_paths": ["src"],
         "only_mutate": [f"src/decentral/{module}.py"],
@@ -40,8 +36,8 @@ def prepare(module: str) -> Path:
         "pytest_add_cli_args": options,
         "pytest_add_cli_args_test_selection": [
             str(path.relative_to(ROOT))
-            for path in sorted((ROOT / "tests").glob("test_*.py"))
-            if path.stem.removeprefix("test_") not in LEFT_OUT
+            for path in sorted((ROOT / "tests").glob("*/test_*.py"))
+            if path.parent.name != "book" and path.stem != "test_sources"
         ],
         "process_isolation": "forkserver",
     }
@@ -69,7 +65,7 @@ def main(module: str) -> int:
         print(f"MODULE must name a file of src/decentral, but it is {module!r}")
         return 2
     folder = prepare(module)
-    paths = (str(folder / "mutants" / name) for name in ("src", "tests"))
+    paths = (str(folder / "mutants" / "src"), str(folder / "mutants"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
     mutmut = str(Path(sys.executable).with_name("mutmut"))
     subprocess.run([mutmut, "run"], cwd=folder, env=environment, check=False)

@@ -68,6 +68,6 @@ def test_a_build_killed_at_any_moment_leaves_nothing_wrong(project, after):  # n
 def test_the_reference_values_are_what_their_script_makes(tmp_path, monkeypatch):
     monkeypatch.setattr(reference_values, "TABLE", tmp_path / "table.csv")
     reference_values.main()
-    here = Path(__file__).with_name("reference_values.csv")
+    here = Path(reference_values.__file__).with_name("reference_values.csv")
     made = list(csv.reader((tmp_path / "table.csv").open(encoding="utf-8")))
     assert made == list(csv.reader(here.open(encoding="utf-8")))
