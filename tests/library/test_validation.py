@@ -1,142 +1,35 @@
 """Every argument of every public function meets every kind of bad value.
 
 The answer may be a number, or a ``ValueError`` (such as ``InfeasibleError``) that names the
-argument and the rule. A public function that is not listed here fails the first test.
+argument and the rule. Each ``tests/<module>/calls.py`` lists the functions of a module; a public
+function that is not listed there fails the first test.
 """
 
 import dataclasses
 import importlib
 import inspect
 import re
+from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 import pytest
 
 from decentral import InfeasibleError
-from decentral.machines import transformers
 from papers.pages import modules
 
 MODULES = [name for name in modules() if name != "errors"]
 
-CHAIN = {"costs": [3.0, 1.0, 2.0, 1.0], "speeds": [2.0, 1.0]}
-BOUND = {"memory": [1.0, 1.0, 1.0, 1.0], "capacity": [4.0, 4.0], "overhead": [0.5, 0.0]}
-MODE = {"curvature": 1.0, "step": 0.2}
-MODES = {"curvatures": [1.0, 0.1], "step": 0.2, "inner_steps": [1, 4]}
-GOAL = {"curvature": 1.0, "noise": 1.0, "start": 1.0, "accuracy": 0.05}
-WORKERS = {"workers": 8, "quorum": 6}
-STAGES = {"stages": 6, "availability": 0.9}
 
-# One good call of each function, with all its arguments.
+def calls(module):
+    """The file that lists the good calls of a module's functions."""
+    return Path(__file__).parents[1] / module / "calls.py"
+
+
 GOOD = {
-    "partition": {
-        "blind_price_std": {"devices": 4, "sigma": 0.5},
-        "bottleneck": {**CHAIN, **BOUND, "nonempty": False},
-        "bubble_fraction": {"stage_times": [1.0, 2.0], "microbatches": 4},
-        "equal_split": CHAIN,
-        "evaluate": {**CHAIN, "counts": [3, 1], **BOUND, "nonempty": False},
-        "expected_blind_price": {"devices": 4, "sigma": 0.5},
-        "fits": {**CHAIN, "target": 3.0, **BOUND, "nonempty": False},
-        "lower_bound": {**CHAIN, "overhead": [0.5, 0.0], "nonempty": False},
-        "makespan": {"stage_times": [1.0, 2.0], "microbatches": 4},
-        "partition": {**CHAIN, **BOUND, "nonempty": False},
-        "proportional_split": CHAIN,
-        "upper_bound": {**CHAIN, "overhead": [0.5, 0.0], "leave_idle": False},
-    },
-    "ordering": {
-        "best_order": {**CHAIN, **BOUND, "nonempty": False, "progress": False},
-        "sort_order": {"speeds": [2.0, 1.0], "kind": "fast-first"},
-        "swap_search": {
-            **CHAIN, "restarts": 1, "seed": 0, **BOUND, "nonempty": False, "progress": False
-        },
-        "worst_order": {**CHAIN, "overhead": [0.5, 0.0], "progress": False},
-    },
-    "redundancy": {
-        "best_allocation": {"availabilities": [0.9, 0.8], "workers": 4, "skips": 0},
-        "best_design": {**STAGES, "skip_loss": 0.1, "domain_outage": 0.01, "max_skips": 2},
-        "cost_per_yield": {
-            **STAGES, "replicas": 2, "skip_loss": 0.1, "skips": 1, "domain_outage": 0.01
-        },
-        "drop_probability": {"stages": 6, "outage": 0.1, "skips": 1},
-        "log_drop_probability": {"stages": 6, "outage": 0.1, "skips": 1},
-        "min_replicas": {
-            **STAGES, "target": 0.01, "skips": 1, "domain_outage": 1e-3, "infeasible": "raise"
-        },
-        "shared_pool_drop_probability": {
-            "stages": 6, "availability": [0.9, 0.8, 0.9, 0.7, 0.6, 0.5],
-            "replicas": [2, 2, 1, 3, 3, 4], "pool_outages": [0.01, 0.02],
-            "pool_of_stage": [0, 0, 1, 1, 0, 1], "skips": 1,
-        },
-        "stage_outage": {"availability": 0.9, "replicas": 2, "domain_outage": 0.01},
-        "success_floor": {"stages": 6, "domain_outage": 0.01, "skips": 1},
-        "unequal_drop_probability": {"outages": [0.1, 0.2], "skips": 1},
-        "useful_yield": {"stages": 6, "outage": 0.1, "skip_loss": 0.1, "skips": 1},
-    },
-    "inner_steps": {
-        "best_inner_steps": {**MODE, "sync_cost": 4.0},
-        "best_weights": {**MODES, "target": 0.1, "noise": 1.0},
-        "contraction": {**MODE, "inner_steps": 4},
-        "displacement_variance": {**MODE, "inner_steps": 4, "noise": 1.0},
-        "equal_weights": {"inner_steps": [1, 4]},
-        "information": {**MODE, "inner_steps": 4, "noise": 1.0},
-        "information_limit": {**MODE, "noise": 1.0},
-        "information_weights": {"inner_steps": [1, 4], **MODE},
-        "loss_floor": {**MODES, "weights": [0.5, 0.5], "noise": 1.0, "outer_step": 1.0},
-        "matched_outer_step": {**MODES, "weights": [0.5, 0.5], "target": 0.1},
-        "simulate": {
-            **MODES, "weights": [0.5, 0.5], "noise": 1.0, "outer_step": 1.0, "rounds": 2,
-            "replicas": 3, "literal": True, "seed": 0,
-        },
-        "stationary_variance": {
-            **MODE, "inner_steps": [1, 4], "weights": [0.5, 0.5], "noise": 1.0, "outer_step": 1.0
-        },
-        "step_weights": {"inner_steps": [1, 4]},
-        "weight_penalty": {**MODE, "inner_steps": [1, 4], "weights": [0.5, 0.5]},
-    },
-    "stragglers": {
-        "best_quorum": {"round_times": [1.0, 2.0, 3.0], **GOAL, "step": 0.05, "whole": True},
-        "best_quorum_and_step": {"round_times": [1.0, 2.0, 3.0], **GOAL},
-        "best_step": {"quorum": 4, **GOAL},
-        "exponential_round_time": {**WORKERS, "shift": 1.0, "rate": 2.0},
-        "exponential_round_variance": {**WORKERS, "rate": 2.0},
-        "gradients_needed": GOAL,
-        "min_quorum": {"curvature": 1.0, "step": 0.2, "noise": 1.0, "accuracy": 0.05},
-        "pareto_round_time": {**WORKERS, "tail": 2.0, "scale": 1.0},
-        "round_time": {"quantile": lambda share: share, **WORKERS, "upper_tail": False},
-        "rounds_to_accuracy": {
-            "quorum": 4, **GOAL, "step": 0.2, "whole": True, "infeasible": "raise"
-        },
-        "squared_error": {
-            "rounds": 3, "quorum": 4, "curvature": 1.0, "step": 0.2, "noise": 1.0, "start": 1.0
-        },
-        "unequal_round_time": {"rates": [1.0, 2.0, 3.0], "quorum": 2, "shift": 1.0},
-    },
-    "sampling": {
-        "hajek": {"values": [1.0, 2.0], "inclusion": [0.5, 0.5]},
-        "horvitz_thompson": {"values": [1.0, 2.0], "inclusion": [0.5, 0.5], "workers": 3},
-        "inclusion_probabilities": {"rates": [1.0, 2.0, 3.0], "quorum": 2},
-        "joint_inclusion_probabilities": {"rates": [1.0, 2.0, 3.0], "quorum": 2},
-        "mean_squared_error": {
-            "estimator": "plain", "rates": [1.0, 2.0, 3.0], "quorum": 2,
-            "optima": [0.0, 1.0, 2.0], "noise": 1.0,
-        },
-        "plain_mean": {"values": [1.0, 2.0]},
-        "selection_bias": {"inclusion": [0.5, 0.7, 0.8], "optima": [0.0, 1.0, 2.0]},
-    },
-    "machines": {
-        "from_config": {"config": {
-            "model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
-            "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
-        }},
-        "layers": {
-            "transformer": transformers.model("gpt2-xl"), "sequence_length": 16,
-            "microbatch_size": 1, "bytes_per_parameter": 2.0, "bytes_per_value": 2.0,
-            "causal": False, "recompute": False,
-        },
-        "model": {"name": "gpt2-xl"},
-        "device": {"name": "h100-sxm"},
-        "device_names": {},
-    },
+    module: importlib.import_module(f"tests.{module}.calls").CALLS
+    if calls(module).is_file() else {}
+    for module in MODULES
 }  # fmt: skip
 
 BAD = {
@@ -183,13 +76,17 @@ def public(module):
     return {name: thing for name, thing in things.items() if isinstance(thing, FunctionType)}
 
 
-def test_every_public_function_and_argument_is_listed():
-    assert set(GOOD) == set(MODULES)
-    for module, calls in GOOD.items():
-        functions = public(module)
-        assert set(calls) == set(functions)
-        for name, arguments in calls.items():
-            assert set(arguments) == set(inspect.signature(functions[name]).parameters)
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_function_and_argument_is_listed(module):
+    missing = (
+        f"write tests/{module}/calls.py, with one good call of each public function of "
+        f"decentral.{module} and all its arguments: CALLS = {{'law': {{'x': 1.0}}}}"
+    )
+    assert calls(module).is_file(), missing
+    functions = public(module)
+    assert set(GOOD[module]) == set(functions)
+    for name, arguments in GOOD[module].items():
+        assert set(arguments) == set(inspect.signature(functions[name]).parameters)
 
 
 def numbers(answer):
