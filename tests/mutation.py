@@ -4,6 +4,7 @@
 tests of the laws; those of ``tests/book`` run other processes. What survives wants a test only if
 a reader of the library could be wronged by it. mutmut is imported where it is needed, since only
 the environment of ``make mutation`` has it.
+"""
 
 from __future__ import annotations
 
