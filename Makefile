@@ -51,8 +51,8 @@ serve: book
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
 soak: $(READY)
-	$(BIN)/python -m pytest tests/soak.py
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/library/test_properties.py
+	$(BIN)/python -m pytest tests/soak.py $(wildcard tests/*/soak_*.py)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/*/test_properties.py
 
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants
