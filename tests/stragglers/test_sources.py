@@ -1,4 +1,4 @@
-"""The checks behind the claims on stragglers and inner steps notice a law that is wrong."""
+"""The experiments and the claims of the page: they compute what they say, and they can fail."""
 
 import itertools
 import math
@@ -6,55 +6,49 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.stragglers import oracle as stragglers_oracle
 
 from papers.claims import Found
-from papers.sources import all_sets, inner_steps, stragglers
-
-# --- a wrong law is counted at every point ---------------------------------------------------
+from papers.sources import stragglers
 
 
-def scale(monkeypatch, module, name, factor):
-    law = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *args, **options: factor * law(*args, **options))
+def scale(monkeypatch, name, factor):
+    law = getattr(stragglers, name)
+    monkeypatch.setattr(stragglers, name, lambda *args, **options: factor * law(*args, **options))
 
 
 @pytest.mark.parametrize(
-    ("module", "count", "law", "tolerance", "points"),
+    ("count", "law", "tolerance", "points"),
     [
-        (stragglers, "_deviating_exponentials", "exponential_round_time", 1e-13, 20 * 21 // 2),
-        (stragglers, "_deviating_exponentials", "exponential_round_variance", 1e-13, 210),
+        ("_deviating_exponentials", "exponential_round_time", 1e-13, 20 * 21 // 2),
+        ("_deviating_exponentials", "exponential_round_variance", 1e-13, 210),
         # Of four times 210 quorums the means of 17 * 18 / 2, 19 * 20 / 2, 210, 210 are finite.
-        (stragglers, "_deviating_paretos", "pareto_round_time", 1e-12, 153 + 190 + 2 * 210),
+        ("_deviating_paretos", "pareto_round_time", 1e-12, 153 + 190 + 2 * 210),
         # All quorums below sixteen; waiting for all is not biased.
-        (stragglers, "_deviating_biases", "selection_bias", 1e-11, 15),
-        # Four fleets under two schemes, three modes, and the three outer steps that are stable.
-        (inner_steps, "_deviating_fixed_points", "stationary_variance", 1e-9, 4 * 2 * 3 * 3),
-        (inner_steps, "_deviating_informations", "information_limit", 1e-12, 3 * 5),
+        ("_deviating_biases", "selection_bias", 1e-11, 15),
     ],
 )
 def test_a_law_off_by_more_than_its_tolerance_is_counted_at_every_point(
-    monkeypatch, module, count, law, tolerance, points
+    monkeypatch, count, law, tolerance, points
 ):
     with monkeypatch.context() as patch:
-        scale(patch, module, law, 1 + 0.7 * tolerance)
-        assert getattr(module, count)() == 0
-    scale(monkeypatch, module, law, 1 + 1.3 * tolerance)
-    assert getattr(module, count)() == points
+        scale(patch, law, 1 + 0.7 * tolerance)
+        assert getattr(stragglers, count)() == 0
+    scale(monkeypatch, law, 1 + 1.3 * tolerance)
+    assert getattr(stragglers, count)() == points
 
 
 @pytest.mark.parametrize(
-    ("module", "count", "law", "value", "points"),
+    ("count", "law", "value", "points"),
     [
-        (stragglers, "_deviating_exponentials", "exponential_round_time", 0.0, 210),
-        (stragglers, "_deviating_paretos", "pareto_round_time", 0.5, 4 * 210),
-        (stragglers, "_deviating_paretos", "pareto_round_time", math.inf, 4 * 210 - 57 - 20),
-        (inner_steps, "_deviating_fixed_points", "stationary_variance", math.inf, 4 * 2 * 3 * 3),
-        (inner_steps, "_deviating_fixed_points", "stationary_variance", 0.0, 4 * 2 * 3 * 4),
+        ("_deviating_exponentials", "exponential_round_time", 0.0, 210),
+        ("_deviating_paretos", "pareto_round_time", 0.5, 4 * 210),
+        ("_deviating_paretos", "pareto_round_time", math.inf, 4 * 210 - 57 - 20),
     ],
 )
-def test_means_that_exist_wrongly_are_counted(monkeypatch, module, count, law, value, points):
-    monkeypatch.setattr(module, law, lambda *_, **__: value)
-    assert getattr(module, count)() == points
+def test_means_that_exist_wrongly_are_counted(monkeypatch, count, law, value, points):
+    monkeypatch.setattr(stragglers, law, lambda *_, **__: value)
+    assert getattr(stragglers, count)() == points
 
 
 def test_the_tails_tried_are_those_that_the_claim_names(monkeypatch):
@@ -68,7 +62,7 @@ def test_the_tails_tried_are_those_that_the_claim_names(monkeypatch):
 
 def test_errors_of_both_moments_add_up(monkeypatch):
     for law in ("exponential_round_time", "exponential_round_variance"):
-        scale(monkeypatch, stragglers, law, 2)
+        scale(monkeypatch, law, 2)
     assert stragglers._deviating_exponentials() == 2 * 210
 
 
@@ -90,35 +84,6 @@ def test_the_biases_are_those_of_the_fleet_of_the_claim(monkeypatch):
     assert np.allclose(tried, [np.exp(0.7 * z) - z] * 16, rtol=1e-14)
 
 
-def test_the_recursion_is_tried_on_both_sides_of_the_border_of_stability(monkeypatch):
-    pulls = []
-
-    def law(curvature, step, fleet, weights, outer_step):
-        pulls.append(
-            outer_step * math.fsum(weights * (1 - (1 - step * curvature) ** np.array(fleet)))
-        )
-        return math.nan
-
-    monkeypatch.setattr(inner_steps, "stationary_variance", law)
-    assert inner_steps._deviating_fixed_points() == 96
-    assert np.allclose(pulls, [0.5, 1.0, 1.99, 2.01] * 24, rtol=1e-14)
-
-
-def test_the_informations_are_those_of_workers_with_up_to_256_steps(monkeypatch):
-    tried = []
-
-    def worker(*arguments):
-        tried.append(arguments)
-        return math.nan, 1.0
-
-    monkeypatch.setattr(inner_steps, "iterate", worker)
-    assert inner_steps._deviating_informations() == 3 * 5
-    assert tried == list(itertools.product((1.0, 0.25, 0.05), (0.2,), (1, 2, 8, 64, 256)))
-
-
-# --- stragglers: the times -------------------------------------------------------------------
-
-
 def harmonic_time(quorum, shift):
     return shift + math.fsum(1 / j for j in range(65 - quorum, 65))
 
@@ -126,13 +91,6 @@ def harmonic_time(quorum, shift):
 def test_the_round_times_are_sums_of_spacings():
     expected = [harmonic_time(quorum, 3) for quorum in range(1, 65)]
     assert np.allclose(stragglers.round_times(3), expected, rtol=1e-14)
-
-
-def test_means_by_minima_are_exact():
-    means = [stragglers.mean_by_minima(3, k, lambda size: Fraction(1, size)) for k in (1, 2, 3)]
-    assert means == [Fraction(1, 3), Fraction(5, 6), Fraction(11, 6)]
-    means = [stragglers.mean_by_minima(4, k, lambda size: Fraction(1, size)) for k in (1, 2, 4)]
-    assert means == [Fraction(1, 4), Fraction(7, 12), Fraction(25, 12)]
 
 
 def test_moments_by_minima_are_sums_over_the_spacings():
@@ -159,9 +117,6 @@ def test_leaf_times_count_in_medians(monkeypatch):
     monkeypatch.setattr(stragglers.constants, "load", lambda: constants)
     times = stragglers.leaf_times(np.array([0.5, 0.05, 0.01]))
     assert np.allclose(times, [1, 4, 16], rtol=1e-14)
-
-
-# --- stragglers: the descent -----------------------------------------------------------------
 
 
 def rounds_by_hand(quorum, *, whole):
@@ -262,8 +217,6 @@ def test_the_descent_takes_the_gradients_of_the_first(monkeypatch, rounds, quoru
     assert np.allclose(times, expected[1], rtol=1e-14)
 
 
-# --- stragglers: the estimators --------------------------------------------------------------
-
 # Three workers, two of which are waited for: the chances of their sets by hand.
 SMALL = np.array([1.0, 1.0, 2.0])
 SETS = [(0, 1), (0, 2), (1, 2)]
@@ -287,22 +240,22 @@ def test_the_optima_fall_with_the_speed():
 
 
 def test_the_race_of_three_workers():
-    member, chance = all_sets.race(SMALL, 2)
+    member, chance = stragglers.race(SMALL, 2)
     assert [tuple(np.flatnonzero(row)) for row in member] == SETS
     assert np.allclose(chance, CHANCES, rtol=1e-15)
 
 
 def test_the_race_is_not_changed_by_what_is_done_with_it():
-    for array in all_sets.race(SMALL, 2):
+    for array in stragglers.race(SMALL, 2):
         array[:] = 0
-    member, chance = all_sets.race(SMALL, 2)
+    member, chance = stragglers.race(SMALL, 2)
     assert member.sum() == 6
     assert math.isclose(chance.sum(), 1, rel_tol=1e-15)
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_the_weights_of_the_estimators(name):
-    chance, weights = all_sets.estimator_weights(SMALL, 2, name)
+    chance, weights = stragglers.estimator_weights(SMALL, 2, name)
     assert np.allclose(chance, CHANCES, rtol=1e-15)
     assert np.allclose(weights, WEIGHTS[name], rtol=1e-15)
 
@@ -322,12 +275,12 @@ def test_the_error_is_bias_and_noise(name, noise):
         chance * ((row @ GOAL - 0.5) ** 2 + noise * (row @ row))
         for chance, row in zip(CHANCES, map(np.array, WEIGHTS[name]), strict=True)
     )
-    assert all_sets.exact_error(SMALL, 2, GOAL, name, noise) == pytest.approx(expected, rel=1e-14)
+    assert stragglers.exact_error(SMALL, 2, GOAL, name, noise) == pytest.approx(expected, rel=1e-14)
 
 
 def test_the_noise_is_1_if_not_given():
     for error, options in (("exact_error", ()), ("settled_error", (0.5,))):
-        law = getattr(all_sets, error)
+        law = getattr(stragglers, error)
         plain = law(SMALL, 2, GOAL, "plain", *options)
         assert plain == law(SMALL, 2, GOAL, "plain", *options, noise=1.0)
 
@@ -345,7 +298,7 @@ def test_the_settled_error_is_where_the_moments_stay(name, rate, noise):
     for _ in range(300):
         second = keeps * second + 2 * rate * mixed * first + rate**2 * square
         first = stays * first + rate * bias
-    ours = all_sets.settled_error(SMALL, 2, GOAL, name, rate, noise)
+    ours = stragglers.settled_error(SMALL, 2, GOAL, name, rate, noise)
     assert ours == pytest.approx(second, rel=1e-13)
 
 
@@ -353,7 +306,7 @@ def test_the_settled_error_is_where_the_moments_stay(name, rate, noise):
 @pytest.mark.parametrize("coupling", [0.0, 2.0])
 def test_the_gain_is_that_over_all_sets(coupling):
     plain, weighted = (
-        all_sets.exact_error(SMALL, 2, -coupling * GOAL, name)
+        stragglers.exact_error(SMALL, 2, -coupling * GOAL, name)
         for name in ("plain", "horvitz-thompson")
     )
     assert stragglers.gain(2, coupling) == pytest.approx(1 - weighted / plain, rel=1e-12)
@@ -397,157 +350,31 @@ def test_the_claim_on_reweighting_counts_the_quorums_below_all(
     )
 
 
-# --- inner steps -----------------------------------------------------------------------------
+def test_the_race_is_the_oracles():
+    rates = np.array([7.0, 5, 3, 2, 1])
+    for quorum in range(1, 6):
+        member, chance = stragglers.race(rates, quorum)
+        exact = stragglers_oracle.race([int(rate) for rate in rates], quorum)
+        ours = {
+            frozenset(np.flatnonzero(row).tolist()): c
+            for row, c in zip(member, chance, strict=True)
+        }
+        assert ours.keys() == exact.keys()
+        assert all(math.isclose(ours[chosen], exact[chosen], rel_tol=1e-14) for chosen in exact)
 
 
-def shrink_of(curvature, steps):
-    return 1 - (1 - 0.2 * curvature) ** steps
+@pytest.mark.parametrize("name", stragglers_oracle.ESTIMATORS)
+def test_errors_over_all_sets_are_the_oracles(name):
+    goal = stragglers.optima(1.0) + 0.5
+    for quorum in (1, 8, 15):
+        exact = stragglers_oracle.estimator_mse_float(
+            name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0
+        )
+        ours = stragglers.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
+        assert ours == pytest.approx(exact, rel=1e-12)
 
 
-def shaken_of(curvature, steps):
-    keep = (1 - 0.2 * curvature) ** 2
-    return 0.2**2 * (1 - keep**steps) / (1 - keep)
-
-
-def pull_of(curvature, fleet, weights):
-    return math.fsum(w * shrink_of(curvature, h) for w, h in zip(weights, fleet, strict=True))
-
-
-def variance_of(curvature, fleet, weights, outer=1.0):
-    pull = outer * pull_of(curvature, fleet, weights)
-    shaken = math.fsum(
-        (outer * w) ** 2 * shaken_of(curvature, h) for w, h in zip(weights, fleet, strict=True)
-    )
-    return shaken / (pull * (2 - pull))
-
-
-def floor_of(fleet, weights, outer=1.0):
-    return math.fsum(a / 2 * variance_of(a, fleet, weights, outer) for a in (1.0, 0.25, 0.05))
-
-
-def penalty_of(curvature, fleet, weights):
-    """Return the noise of a pull of 1 over the least, with weights as shrink over shaken."""
-
-    def noise(shares):
-        shaken = sum(w * w * shaken_of(curvature, h) for w, h in zip(shares, fleet, strict=True))
-        return shaken / pull_of(curvature, fleet, shares) ** 2
-
-    best = [shrink_of(curvature, h) / shaken_of(curvature, h) for h in fleet]
-    return noise(weights) / noise(best)
-
-
-def weights_of(fleet):
-    return [1 / len(fleet)] * len(fleet), [h / sum(fleet) for h in fleet]
-
-
-FLEETS = [(1, 64), (1, 2, 4, 8, 16, 32, 64), (1,) * 7 + (256,), (2, 4, 4, 8)]
-UNEVEN = FLEETS[2]
-
-
-def test_a_displacement_step_by_step():
-    assert inner_steps.iterate(2.0, 0.25, 0) == (0.0, 0.0)
-    assert inner_steps.iterate(2.0, 0.25, 1) == (0.5, 0.0625)
-    assert inner_steps.iterate(2.0, 0.25, 3) == (0.875, 0.08203125)
-
-
-def test_a_variance_settles_grows_or_does_neither():
-    assert inner_steps.settle(0.5, 3.0, rounds=2) == 3.75
-    assert inner_steps.settle(0.5, 3.0) == 4.0
-    assert inner_steps.settle(0.0, 1.0) == 20_000
-    assert inner_steps.settle(1.0, 1e100) == 1e100
-    assert inner_steps.settle(1.0, 1.1e100) == math.inf
-    assert inner_steps.settle(2.01, 1.0) == math.inf
-
-
-@pytest.mark.parametrize("fleet", FLEETS)
-def test_the_slowest_mode_is_the_flattest(fleet):
-    for weights in weights_of(fleet):
-        ours = inner_steps.slowest(fleet, weights)
-        assert ours == pytest.approx(pull_of(0.05, fleet, weights), rel=1e-13)
-
-
-def test_the_slowest_mode_can_be_the_steepest(monkeypatch):
-    monkeypatch.setattr(inner_steps, "MODES", (9.9, 0.25))
-    assert inner_steps.slowest([2], [1.0]) == pytest.approx(1 - 0.98**2, rel=1e-13)
-
-
-@pytest.mark.parametrize("fleet", FLEETS)
-def test_the_fair_floor_is_that_of_the_outer_step_that_makes_the_flattest_mode_as_fast(fleet):
-    for weights in weights_of(fleet):
-        outer = 0.03 / pull_of(0.05, fleet, weights)
-        ours = inner_steps.fair_floor(fleet, weights, 0.03)
-        assert ours == pytest.approx(floor_of(fleet, weights, outer), rel=1e-12)
-
-
-def test_the_shares_of_the_ceiling_are_hyperbolic_tangents():
-    shares = [math.tanh(-math.log1p(-0.05) * steps / 2) for steps in (8, 64)]
-    found = inner_steps._s3()
-    assert [figure.value for figure in found] == pytest.approx(shares, rel=1e-13)
-    assert [figure.spec for figure in found] == [".1%", ".1%"]
-
-
-def test_the_extremal_fleet_has_one_worker_that_runs_forever():
-    assert inner_steps.extremal_fleet(0.25) == (1.25, [1, 1, 1, 1, 10**9])
-
-
-def test_the_extremal_fleet_comes_as_close_to_the_bounds_as_its_rate_is_small():
-    rate = 2e-5
-    span, loss = inner_steps._s4()
-    assert span.value == pytest.approx(2 - rate, rel=1e-12)
-    assert loss.value == pytest.approx((3 - rate) ** 2 / (4 * (2 - rate)), rel=1e-11)
-    assert span.spec == loss.spec == ".4f"
-
-
-def test_the_largest_loss_of_equal_weights():
-    worst = max(
-        penalty_of(a, fleet, weights_of(fleet)[0]) for a in (1.0, 0.25, 0.05) for fleet in FLEETS
-    )
-    (found,) = inner_steps._s5()
-    assert found == Found(pytest.approx(worst, rel=1e-13), ".3f")
-
-
-def test_the_loss_of_step_weights():
-    (found,) = inner_steps._s6()
-    expected = penalty_of(1.0, UNEVEN, weights_of(UNEVEN)[1])
-    assert found == Found(pytest.approx(expected, rel=1e-13), ".3f")
-
-
-def test_step_weights_at_outer_step_1_and_at_equal_progress():
-    equal, steps = weights_of(UNEVEN)
-    base = floor_of(UNEVEN, equal)
-    outer = pull_of(0.05, UNEVEN, equal) / pull_of(0.05, UNEVEN, steps)
-    assert inner_steps._s7() == (
-        Found(pytest.approx(floor_of(UNEVEN, steps) / base, rel=1e-12), ".2f"),
-        Found(pytest.approx(floor_of(UNEVEN, steps, outer) / base, rel=1e-12), ".2f"),
-    )
-
-
-def test_sampling_errors_sum_the_correlations_of_the_squares():
-    """The squares of an autoregression correlate as (1 - r)^(2 t) after t rounds."""
-    expected = []
-    for fleet in FLEETS:
-        for weights in weights_of(fleet):
-            variance = 0.0
-            for a in (1.0, 0.25, 0.05):
-                decay = (1 - pull_of(a, fleet, weights)) ** 2
-                correlations = 1 + 2 * math.fsum(decay**t for t in range(1, 1500))
-                loss = a / 2 * variance_of(a, fleet, weights)
-                variance += 2 * loss**2 * correlations / 500
-            expected.append(math.sqrt(variance) / floor_of(fleet, weights))
-    assert inner_steps.sampling_errors(500) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_largest_deviation_is_the_worst_of_eight(monkeypatch):
-    asked = []
-    errors = [0.01, 0, 0, 0.02, 0, 0, 0, 0.005]
-    monkeypatch.setattr(
-        inner_steps, "sampling_errors", lambda rounds: asked.append(rounds) or errors
-    )
-    (found,) = inner_steps._s8()
-    draws = np.random.default_rng(8).standard_normal((200_000, 8))
-    worst = np.maximum.reduce([abs(draws[:, i] * errors[i]) for i in (0, 3, 7)])
-    assert asked == [60_000]
-    assert found.value == pytest.approx(worst.mean(), rel=1e-12)
-    assert found.deviation == pytest.approx(worst.std(ddof=1), rel=1e-12)
-    assert found.error == pytest.approx(found.deviation / math.sqrt(200_000), rel=1e-12)
-    assert found.spec == ".2%"
+def test_means_by_minima_are_those_of_the_spacings():
+    for quorum in (1, 7, 20):
+        ours = stragglers.mean_by_minima(20, quorum, lambda size: Fraction(1, size))
+        assert ours == sum(Fraction(1, j) for j in range(21 - quorum, 21))
