@@ -2,11 +2,12 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 import z3
+from tests.partition.oracle import all_bottlenecks
 
 from decentral.partition import bottleneck, fits
 from papers import proofs
@@ -26,22 +27,6 @@ def test_the_theorems_hold_for_all_reals(layers, devices):
 def test_the_subset_programme_holds_for_all_reals(layers, devices):
     assert proofs.subset_programme_is_exact(layers, devices)
     assert proofs.subset_programme_is_exact(layers, devices, worst=True)
-
-
-def all_bottlenecks(costs, speeds, memory=None, capacity=None, overhead=None):
-    """The longest stage of each cut that the capacities allow, in the order given."""
-    for inner in combinations_with_replacement(range(len(costs) + 1), len(speeds) - 1):
-        cut = (0, *inner, len(costs))
-        blocks = list(pairwise(cut))
-        if capacity is None or all(
-            sum(memory[a:b]) <= room for (a, b), room in zip(blocks, capacity, strict=True)
-        ):
-            yield max(
-                (sum(costs[a:b]) / speeds[j] + (overhead[j] if overhead is not None else 0))
-                if a < b
-                else 0
-                for j, (a, b) in enumerate(blocks)
-            )
 
 
 #

@@ -17,7 +17,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 
 import mpmath
-from tests.oracles import blind_price_mpmath
+from tests.partition.oracle import blind_price_mpmath
 
 TABLE = Path(__file__).with_name("reference_values.csv")
 WORKERS = (1, 2, 3, 10, 1000, 10**6, 10**9, 2**53)

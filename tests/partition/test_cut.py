@@ -1,18 +1,18 @@
-"""decentral.partition against oracles, hand-worked cases and bad input."""
+"""decentral.partition.cut against all cuts, hand-worked cases, ties and bad input."""
 
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles import dynamic_programme, enumerate_cuts
+from tests.partition.chains import attains, instance
+from tests.partition.oracle import enumerate_cuts
 
 from decentral import InfeasibleError
+from decentral.numerics import ties
 from decentral.partition import (
-    bidding,
     bottleneck,
     equal_split,
     evaluate,
@@ -20,75 +20,13 @@ from decentral.partition import (
     partition,
     proportional_split,
 )
-from decentral.partition.chain import build
-
-# --- random instances -----------------------------------------------------------------------
-
-
-def _costs(rng, layers):
-    return [
-        lambda: np.ones(layers),
-        lambda: rng.integers(0, 4, layers).astype(float),
-        lambda: rng.lognormal(size=layers),
-        lambda: rng.pareto(0.5, layers),
-        lambda: 10.0 ** rng.uniform(-300, 0, layers),
-        lambda: rng.lognormal(size=layers) * rng.integers(0, 2, layers),
-        lambda: np.full(layers, 0.1),
-    ][rng.integers(7)]()
-
-
-def _speeds(rng, devices):
-    return [
-        lambda: np.ones(devices),
-        lambda: rng.integers(1, 4, devices).astype(float),
-        lambda: rng.lognormal(size=devices),
-        lambda: 10.0 ** rng.uniform(-6, 6, devices),
-    ][rng.integers(4)]()
-
-
-def _instance(rng, layers, devices):
-    """Costs, speeds and options of a random instance; each option is there half of the time."""
-    costs, speeds = _costs(rng, layers), _speeds(rng, devices)
-    options = {}
-    if rng.integers(2):
-        sizes = rng.integers(0, 5, layers)
-        options["memory"] = sizes.tolist()
-        most = max(1, int(2.5 * sizes.sum() / devices))
-        options["capacity"] = rng.integers(0, most + 1, devices).tolist()
-    if rng.integers(2):
-        scale = costs.sum() / speeds.sum()
-        options["overhead"] = scale * rng.choice([0, 0.1, 1, 3], devices)
-    if rng.integers(2):
-        options["nonempty"] = True
-    return costs, speeds, options
-
-
-def attains(found, least):
-    """The documented rule: the least bottleneck, to a relative 1e-12."""
-    return least <= found <= least * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_equals_dynamic_programme_bit_for_bit(seed):
-    rng = np.random.default_rng(seed)
-    feasible = 0
-    for _ in range(400):
-        costs, speeds, options = _instance(rng, rng.integers(1, 61), rng.integers(1, 9))
-        exact = dynamic_programme(costs, speeds, **options)
-        found = bidding.optimum(build(costs, speeds, **options))
-        assert (math.inf if found is None else found[0]) == exact, (costs, speeds, options)
-        assert attains(bottleneck(costs, speeds, **options), exact)
-        if exact < math.inf:
-            feasible += 1
-            assert attains(partition(costs, speeds, **options).bottleneck, exact)
-    assert 150 < feasible < 400  # both outcomes are tested
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_small_chains_against_all_cuts(seed):
     rng = np.random.default_rng(100 + seed)
     for _ in range(300):
-        costs, speeds, options = _instance(rng, rng.integers(1, 8), rng.integers(1, 5))
+        costs, speeds, options = instance(rng, rng.integers(1, 8), rng.integers(1, 5))
         best, cuts = enumerate_cuts(costs, speeds, **options)
         if best == math.inf:
             with pytest.raises(InfeasibleError):
@@ -106,76 +44,6 @@ def test_small_chains_against_all_cuts(seed):
         # A hand-made copy of the cut is valid and takes the same times.
         copy = evaluate(costs, speeds, found.counts, **options)
         np.testing.assert_array_equal(copy.stage_times, found.stage_times)
-
-
-@given(
-    costs=st.lists(st.floats(0, 1e6) | st.just(1e-250), min_size=1, max_size=25),
-    speeds=st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=6),
-    nonempty=st.booleans(),
-)
-def test_property_equals_dynamic_programme(costs, speeds, nonempty):
-    exact = dynamic_programme(costs, speeds, nonempty=nonempty)
-    assert attains(bottleneck(costs, speeds, nonempty=nonempty), exact)
-
-
-@pytest.mark.parametrize(
-    ("costs", "speeds"),
-    [
-        (
-            [
-                0.5825534314291531, 9.848070041458634e-17, 1.4080260789092967,
-                2.7632793870983127e-16, 3.201515353024098e-17,
-            ],
-            [0.2926551933308989, 0.7073448066853606],
-        ),
-        (
-            [
-                0.947992806975475, 1.193997157003765e-16, 1.0954328703409972e-16,
-                1.0032499441739735, 2.3611424135987178e-17,
-            ],
-            [0.4858405275726211, 0.514159473129099],
-        ),
-        ([6.03162317877539e-308, 3.413075938431064e-308], [8138760816564951.0, 4605428404316074.0]),
-    ],
-)  # fmt: skip
-def test_the_best_cut_takes_less_than_the_rounded_mean(costs, speeds):
-    """All work over all speed, the bound from below, rounds to more than the best bottleneck."""
-    best, _ = enumerate_cuts(costs, speeds)
-    assert best < math.fsum(costs) / math.fsum(speeds)
-    assert bidding.optimum(build(costs, speeds))[0] == best
-
-
-def test_long_chain_uses_the_same_arithmetic():
-    """Above the size at which the search moves from lists to buffers."""
-    rng = np.random.default_rng(9)
-    costs, speeds = rng.lognormal(size=6000), rng.lognormal(size=40)
-    best = bottleneck(costs, speeds)
-    assert fits(costs, speeds, best)
-    assert not fits(costs, speeds, best * (1 - 2e-12))
-    assert partition(costs, speeds).counts.sum() == 6000
-    capped = bottleneck(costs, speeds, memory=np.ones(6000), capacity=np.full(40, 200))
-    assert capped == dynamic_like(costs, speeds, 200) > best
-
-
-def dynamic_like(costs, speeds, most):
-    """Least float target that a plain walk with a cap on counts accepts, by bisection of floats."""
-    ends = np.concatenate(([0.0], np.cumsum(costs)))
-
-    def works(target):
-        start = 0
-        for speed in speeds:
-            times = (ends[start : start + most + 1] - ends[start]) / speed
-            start += int(np.searchsorted(times, target, side="right")) - 1
-        return start == len(costs)
-
-    low, high = 0.0, float(ends[-1] / min(speeds))
-    while math.nextafter(low, math.inf) < high:
-        middle = low + (high - low) / 2
-        low, high = (low, middle) if works(middle) else (middle, high)
-    return high
-
-
-# --- cases from people who do this job ------------------------------------------------------
 
 
 def test_memory_can_be_tighter_than_rounding_allows():
@@ -253,41 +121,6 @@ def test_scaling_changes_nothing():
         np.testing.assert_array_equal(small.counts, best.counts)
 
 
-# --- memory is exact ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("memory", "capacity", "counts"),
-    [
-        ([0.1] * 3, [0.1] * 3, [1, 1, 1]),
-        ([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [1, 1, 1]),
-        ([2**53 + 1] * 2, [2**53 + 1, math.inf], [1, 1]),
-        ([2**70, 1], [2**70, 1], [1, 1]),
-    ],
-)
-def test_memory_that_just_fits(memory, capacity, counts):
-    ones = [1] * len(memory)
-    cut = partition(ones, ones, memory=memory, capacity=capacity)
-    assert cut.counts.tolist() == counts
-
-
-@pytest.mark.parametrize(
-    ("memory", "capacity"),
-    [
-        ([1e17, 1.0], [1e17, 0]),
-        ([2**63, 1], [2**63]),
-        ([2**53 + 1], [2**53]),
-        ([2**62, 1, 2**62], [2**62] * 2),
-        (np.array([np.int64(2**53 + 1)], dtype=object), [2**53]),
-    ],
-)
-@pytest.mark.parametrize("nonempty", [False, True])
-def test_memory_that_just_does_not_fit(memory, capacity, nonempty):
-    layers, devices = [1] * len(memory), [1] * len(capacity)
-    options = {"memory": memory, "capacity": capacity, "nonempty": nonempty}
-    assert bottleneck(layers, devices, **options) == math.inf
-
-
 def test_fitting_is_true_or_false():
     assert fits([1], [1, 1], 9.0) is True
     assert fits([1], [1, 1], 9.0, nonempty=True) is False
@@ -321,23 +154,6 @@ def test_more_devices_than_layers():
     with pytest.raises(InfeasibleError, match="3 of them and the number of layers is 2"):
         partition([1, 1], [1, 1, 1], nonempty=True)
     assert partition([1, 1], [1, 1, 1]).counts.tolist() == [1, 1, 0]
-
-
-# --- searches that once hung ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("layers", [10, 2600, 5000])
-def test_layers_left_over_may_cost_nothing(layers):
-    costs, sizes = [1] * layers + [0], [1] * layers + [10**6]
-    options = {"memory": sizes, "capacity": [layers, layers, 10**6], "overhead": [0, 0, 1e6]}
-    assert bottleneck(costs, [1, 1, 1], **options) == 1e6
-
-
-def test_overheads_of_a_long_pipeline():
-    devices = 1030
-    ones = [1] * devices
-    options = {"memory": ones, "capacity": ones, "overhead": range(1, devices + 1)}
-    assert bottleneck([0] * devices, ones, **options) == devices
 
 
 @pytest.mark.parametrize(
@@ -381,41 +197,6 @@ def test_a_device_of_infinite_capacity_holds_all():
     assert found.counts.tolist() == [3, 0]
 
 
-def _chains_of_all_kinds():
-    """Sixty chains of each kind: layers alike or not, where memory decides or an overhead does."""
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        layers, devices = rng.integers(20, 200), rng.integers(2, 9)
-        costs, speeds = rng.uniform(1, 3, layers), rng.uniform(1, 9, devices)
-        lumpy = costs.copy()
-        lumpy[rng.integers(layers)] = 10.0 ** rng.integers(2, 9)
-        room = np.ceil(rng.dirichlet(np.ones(devices)) * layers * rng.uniform(1.5, 3))
-        yield "even", (costs, speeds), {}
-        yield "lumpy", (lumpy, speeds), {}
-        yield "overhead", (costs, speeds), {"overhead": rng.uniform(0, 50, devices)}
-        yield "memory", (costs, speeds**4), {"memory": np.ones(layers), "capacity": room}
-        yield "nonempty", (costs, speeds**4), {"nonempty": True}
-
-
-def test_few_probes_are_enough(monkeypatch):
-    """Where to look does not change the answer, but bisecting all doubles takes 64 probes."""
-    probe, probes = bidding.probe, Counter()
-    for kind, chain, options in _chains_of_all_kinds():
-
-        def counted(*arguments, kind=kind):
-            probes[kind] += 1
-            return probe(*arguments)
-
-        monkeypatch.setattr(bidding, "probe", counted)
-        partition(*chain, **options)
-    most = {"even": 264, "lumpy": 265, "overhead": 549, "memory": 509, "nonempty": 569}
-    assert most.keys() == probes.keys()
-    assert {kind: count for kind, count in probes.items() if count > most[kind]} == {}
-
-
-# --- other splits ---------------------------------------------------------------------------
-
-
 def test_hand_made_counts():
     with pytest.raises(ValueError, match=r"sum to 1 .* 20"):
         evaluate([1] * 20, [1, 1], [1, 0])
@@ -456,8 +237,6 @@ def test_proportional_split_is_hamiltons_method(layers, speeds):
     downs = [k for k, up in zip(key, rounded_up, strict=True) if not up]
     assert not ups or not downs or min(ups) > max(downs)
 
-
-# --- bad input ------------------------------------------------------------------------------
 
 GOOD = {"costs": [1.0, 2.0], "speeds": [1.0, 3.0]}
 BAD = [
@@ -541,3 +320,35 @@ def test_inputs_are_neither_changed_nor_kept():
     before = cut.stage_times.tolist()
     costs[:], speeds[:] = 9, 9
     assert cut.stage_times.tolist() == before
+
+
+def chains(count, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        layers, devices = rng.integers(3, 14), rng.integers(2, 5)
+        yield rng.integers(1, 30, layers), rng.integers(1, 8, devices)
+
+
+SCALES = [(10, 1), (10, 10), (1, 10), (3, 7), (1000, 3)]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_decimals_are_cut_as_whole_numbers_are(scale):
+    for costs, speeds in chains(200):
+        whole, part = partition(costs, speeds), partition(costs / scale[0], speeds / scale[1])
+        np.testing.assert_array_equal(part.counts, whole.counts)
+        assert part.bottleneck == pytest.approx(whole.bottleneck * scale[1] / scale[0], rel=1e-12)
+        split = proportional_split(costs / scale[0], speeds / scale[1])
+        np.testing.assert_array_equal(split.counts, proportional_split(costs, speeds).counts)
+
+
+def test_a_target_that_is_typed_in_decimals_is_met():
+    assert fits([0.1] * 6, [1, 1], 0.3)
+    assert not fits([0.1] * 6, [1, 1], 0.3 * (1 - 2e-12))
+    assert fits([0.1] * 10, [0.7, 0.3], 1.0)
+
+
+def test_what_is_left_over_goes_to_the_first_of_equal_parts():
+    assert proportional_split([1] * 5, [0.1, 0.2, 0.7]).counts.tolist() == [1, 1, 3]
+    assert proportional_split([1] * 3, [1 / 6, 1 / 2, 1 / 3]).counts.tolist() == [1, 1, 1]
+    assert ties.largest([Fraction(1, 2)] * 3, 0, 1e-12) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles import flow_shop
+from tests.partition.oracle import flow_shop
 
 from decentral.partition import bubble_fraction, makespan
 

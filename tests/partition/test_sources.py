@@ -1,12 +1,12 @@
 """The experiments and the claims of the page: they compute what they say, and they can fail."""
 
 import math
-from itertools import combinations_with_replacement, pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests import oracles
+from tests.partition import oracle
+from tests.partition.oracle import all_bottlenecks
 
 from papers.claims import Found
 from papers.sources import partition
@@ -82,22 +82,6 @@ def test_the_mean_and_its_error():
 def test_the_flow_shop_takes_the_sum_and_the_longest_stage_again(stages, microbatches, time):
     assert partition.flow_shop(stages, microbatches) == time
     assert time == sum(stages) + (microbatches - 1) * max(stages)
-
-
-def all_bottlenecks(costs, speeds, memory=None, capacity=None, overhead=None):
-    """The longest stage of each cut that the capacities allow, in the order given."""
-    for inner in combinations_with_replacement(range(len(costs) + 1), len(speeds) - 1):
-        cut = (0, *inner, len(costs))
-        blocks = list(pairwise(cut))
-        if capacity is None or all(
-            sum(memory[a:b]) <= room for (a, b), room in zip(blocks, capacity, strict=True)
-        ):
-            yield max(
-                (sum(costs[a:b]) / speeds[j] + (overhead[j] if overhead is not None else 0))
-                if a < b
-                else 0
-                for j, (a, b) in enumerate(blocks)
-            )
 
 
 @pytest.mark.parametrize(
@@ -281,6 +265,6 @@ def test_the_dynamic_programme_of_the_page():
     for _ in range(50):
         costs, speeds = rng.lognormal(size=12), rng.lognormal(size=3)
         extra = rng.lognormal(size=3)
-        assert dynamic_programme(costs, speeds, overhead=extra) == oracles.dynamic_programme(
+        assert dynamic_programme(costs, speeds, overhead=extra) == oracle.dynamic_programme(
             costs, speeds, overhead=extra
         )

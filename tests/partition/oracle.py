@@ -1,4 +1,4 @@
-"""Slow, independent oracles for the tests; nothing here imports the library.
+"""Slow, independent oracles for cuts, pipelines and prices; nothing here imports the library.
 
 A block of layers ``a..b-1`` on device ``j`` takes, as a float and by definition,
 ``(P[b] - P[a]) / v_j + c_j`` if ``b > a`` and ``0.0`` if ``b == a``, with ``P`` the float64 prefix
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate, combinations, combinations_with_replacement
+from itertools import accumulate, combinations, combinations_with_replacement, pairwise
 from typing import Any
 
 import mpmath
@@ -121,6 +121,22 @@ def enumerate_cuts(
             times[tuple(b - a for a, b in blocks)] = bottleneck
     best = min(times.values(), default=math.inf)
     return best, [counts for counts, time in times.items() if time <= best * (1 + 1e-12)]
+
+
+def all_bottlenecks(costs, speeds, memory=None, capacity=None, overhead=None):
+    """The longest stage of each cut that the capacities allow, in the order given."""
+    for inner in combinations_with_replacement(range(len(costs) + 1), len(speeds) - 1):
+        cut = (0, *inner, len(costs))
+        blocks = list(pairwise(cut))
+        if capacity is None or all(
+            sum(memory[a:b]) <= room for (a, b), room in zip(blocks, capacity, strict=True)
+        ):
+            yield max(
+                (sum(costs[a:b]) / speeds[j] + (overhead[j] if overhead is not None else 0))
+                if a < b
+                else 0
+                for j, (a, b) in enumerate(blocks)
+            )
 
 
 def flow_shop(stage_times: Sequence[float], microbatches: int) -> float:
