@@ -4,6 +4,10 @@ import threading
 
 import pytest
 from tests.book import browser as browsers
+from tests.book.made_up import made_up
+
+from papers import claims
+from papers.claims import Found, Published, Verdict, judge
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +30,20 @@ def browser(tmp_path_factory):
         pytest.skip("THE BROWSER TESTS WERE SKIPPED: no Chromium, and none could be installed")
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def small_ledger(monkeypatch):
+    """A book of two papers, the first of which has three claims."""
+    estimate = (Published("share", "14%", "estimate", 400), Published("least", "8", "lower bound"))
+    found = (Found(0.16, ".1%", error=0.001, deviation=0.2), Found(9, "d"))
+    book = [
+        made_up(),
+        made_up("X2", Verdict.SHARPENED, place="sec-b", published=estimate, compute=lambda: found),
+        made_up("X3", Verdict.CORRECTED, compute=lambda: (Found(2.5, ".2f"),), remark="Oh."),
+        made_up("Y1", Verdict.CORRECTED, paper="other", place="cor-c", correction="Nor so."),
+        made_up("Y2", paper="other"),
+    ]  # fmt: skip
+    monkeypatch.setattr(claims, "PAPERS", ("two_words", "other"))
+    monkeypatch.setattr(claims, "registry", lambda: {one.id: one for one in book})
+    monkeypatch.setattr(claims, "judgement", lambda name: judge(claims.registry()[name]))

@@ -1,11 +1,29 @@
-"""The ledger: one test case for each claim, and the rules of the verdicts."""
+"""The claims: one test case for each, and the rules of the verdicts."""
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from tests.book.made_up import made_up
 
-from papers import claims
-from papers.claims import Claim, Found, Published, Verdict, judge, weigh
+from papers import claims, text
+from papers.claims import Found, Judgement, Published, Verdict, judge, weigh
+
+
+def refusal(kind, function, *arguments, **options):
+    """What a call says when it refuses."""
+    with pytest.raises(kind) as caught:
+        function(*arguments, **options)
+    assert type(caught.value) is kind
+    return str(caught.value)
+
+
+@pytest.fixture
+def glued(monkeypatch):
+    said = []
+    monkeypatch.setattr(text, "glue", lambda *words, **options: said.append((words, options)))
+    return said
 
 
 @pytest.mark.parametrize("identifier", claims.registry())
@@ -65,76 +83,188 @@ def test_the_other_sections_are_complete(paper, names):
     assert ours == names
 
 
+def test_the_words_of_the_verdicts():
+    assert [str(verdict) for verdict in Verdict] == [
+        "confirmed",
+        "confirmed within its sampling error",
+        "sharpened",
+        "corrected",
+    ]
+
+
 @pytest.mark.parametrize(
-    ("published", "found", "verdict"),
+    ("how", "draws", "message"),
     [
-        (Published("x", "2.40"), Found(2.4049, ".2f"), Verdict.CONFIRMED),
-        (Published("x", "2.40"), Found(2.4051, ".2f"), Verdict.CORRECTED),
-        (Published("x", "1.4%"), Found(0.0144, ".1%"), Verdict.CONFIRMED),
-        (Published("x", "1.4%"), Found(0.0146, ".1%"), Verdict.CORRECTED),
-        (Published("x", "8", how="bound"), Found(7, "d"), Verdict.SHARPENED),
-        (Published("x", "8", how="bound"), Found(8, "d"), Verdict.CONFIRMED),
-        (Published("x", "8", how="bound"), Found(9, "d"), Verdict.CORRECTED),
-        (Published("x", "8", how="lower bound"), Found(9, "d"), Verdict.SHARPENED),
-        (Published("x", "8", how="lower bound"), Found(8, "d"), Verdict.CONFIRMED),
-        (Published("x", "8", how="lower bound"), Found(7, "d"), Verdict.CORRECTED),
-        (Published("x", "1e-5", tolerance=1e-6), Found(1.05e-5, "e"), Verdict.CONFIRMED),
+        ("guess", 0, "how must be exact, bound, lower bound or estimate, got 'guess'"),
+        ("estimate", 0, "draws must be given for estimates and only there: x"),
+        ("estimate", -1, "draws must be given for estimates and only there: x"),
+        ("exact", 1, "draws must be given for estimates and only there: x"),
+        ("bound", 1, "draws must be given for estimates and only there: x"),
+        ("lower bound", 1, "draws must be given for estimates and only there: x"),
     ],
 )
-def test_exact_figures_and_bounds(published, found, verdict):
-    assert weigh(published, found) == (verdict, None)
+def test_a_published_number_that_could_not_be_judged(how, draws, message):
+    assert refusal(ValueError, Published, "x", "1", how, draws) == message
+
+
+@pytest.mark.parametrize(
+    ("how", "draws"), [("exact", 0), ("bound", 0), ("lower bound", 0), ("estimate", 1)]
+)
+def test_a_published_number_that_can_be_judged(how, draws):
+    assert Published("x", "1", how, draws).how == how
+
+
+@pytest.mark.parametrize(
+    ("digits", "value", "allowed"),
+    [("2.40", 2.4, 0.005), ("14%", 0.14, 0.005), ("1.5e-7", 1.5e-7, 5e-9), ("120", 120, 0.5)],
+)
+def test_the_value_of_published_digits(digits, value, allowed):
+    published = Published("x", digits)
+    assert published.value == value
+    assert published.allowed == pytest.approx(allowed, rel=1e-15)
+    assert Published("x", digits, tolerance=0.0).allowed == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        (Found(2.375, ".2f"), "2.38"),
+        (Found(7, "d"), "7"),
+        (Found(2.375, ".2f", error=0.004), "2.38 ± 0.01"),
+        (Found(2.375, ".2f", error=0.01), "2.38 ± 0.01"),
+        (Found(0.125, ".1%", error=0.0002), "12.5% ± 0.1%"),
+        (Found(0.25, ".0%", error=0.01), "25% ± 1%"),
+        (Found(1234.5, ",.1f", error=0.01), "1,234.5 ± 0.1"),
+        (Found(12345, ",.0f", error=0.25), "12,345 ± 1"),
+        (Found(0.12345, ".3f", error=0.001), "0.123 ± 0.001"),
+        (Found(0.5, ".8f", error=1e-9), "0.50000000 ± 0.00000001"),
+    ],
+)
+def test_our_number_with_its_error_rounded_up_to_a_unit_of_its_last_digit(found, shown):
+    assert str(found) == shown
+
+
+def test_our_number_is_not_finer_than_its_error():
+    message = "2.38 shows digits of size 0.01, finer than the error 0.1"
+    assert refusal(ValueError, str, Found(2.375, ".2f", error=0.1)) == message
+
+
+@pytest.mark.parametrize("spec", ["d", ".1e"])
+def test_an_error_needs_decimals(spec):
+    message = f"spec must end in f or % for a value with an error, got {spec!r}"
+    assert refusal(ValueError, str, Found(5, spec, error=0.05)) == message
+
+
+def test_the_estimate_of_a_sample():
+    found = claims.estimate(np.array([1.0, 3.0, 5.0, 7.0]), ".1f")
+    assert (found.value, found.spec) == (4.0, ".1f")
+    assert found.deviation == pytest.approx(math.sqrt(20 / 3), rel=1e-15)
+    assert found.error == pytest.approx(math.sqrt(20 / 3) / 2, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "correction"),
+    [(Verdict.CORRECTED, ""), (Verdict.CONFIRMED, "Not so."), (Verdict.SHARPENED, "Not so.")],
+)
+def test_corrected_claims_and_no_others_have_a_correction(verdict, correction):
+    message = "X1: a correction must be given for corrected claims only"
+    assert refusal(ValueError, made_up, "X1", verdict, correction=correction) == message
+
+
+def test_an_estimate_is_judged_by_the_deviation_of_a_draw():
+    published = Published("a", "1.0", "estimate", 4)
+    for deviation in (0.0, -1.0, math.nan):
+        said = refusal(ValueError, weigh, published, Found(1, ".1f", deviation=deviation))
+        assert said == "a: the deviation of one draw must be positive"
+
+
+@pytest.mark.parametrize(
+    ("how", "digits", "value", "verdict"),
+    [
+        ("exact", "2", 2.5, Verdict.CONFIRMED),
+        ("exact", "2", 2.5 + 4e-10, Verdict.CONFIRMED),
+        ("exact", "2", 2.5 + 1e-9, Verdict.CORRECTED),
+        ("exact", "2", 1.5 - 1e-9, Verdict.CORRECTED),
+        ("bound", "2", 1.4, Verdict.SHARPENED),
+        ("bound", "2", 2.6, Verdict.CORRECTED),
+        ("bound", "2", 2.4, Verdict.CONFIRMED),
+        ("lower bound", "2", 2.6, Verdict.SHARPENED),
+        ("lower bound", "2", 1.4, Verdict.CORRECTED),
+        ("lower bound", "2", 1.6, Verdict.CONFIRMED),
+        ("exact", "2", math.nan, Verdict.CORRECTED),
+        ("bound", "2", math.nan, Verdict.CORRECTED),
+        ("lower bound", "2", math.nan, Verdict.CORRECTED),
+    ],
+)
+def test_the_verdict_on_one_number(how, digits, value, verdict):
+    assert weigh(Published("a", digits, how), Found(value, ".2f")) == (verdict, None)
+
+
+def test_without_any_tolerance_equal_numbers_are_confirmed():
+    published = Published("a", "2.40", tolerance=0.0)
+    assert weigh(published, Found(2.4, ".2f")) == (Verdict.CONFIRMED, None)
+    assert weigh(published, Found(2.4 + 1e-15, ".2f")) == (Verdict.CORRECTED, None)
 
 
 @pytest.mark.parametrize(
     ("value", "z", "verdict"),
     [
-        (1.0, 0.0, Verdict.WITHIN_SAMPLING_ERROR),
-        (1.04, 0.0, Verdict.WITHIN_SAMPLING_ERROR),  # would be printed as 1.0
-        (0.56, 3.9, Verdict.WITHIN_SAMPLING_ERROR),
-        (1.46, -4.1, Verdict.CORRECTED),
+        (2.25, 0.0, Verdict.WITHIN_SAMPLING_ERROR),
+        (1.5, 0.0, Verdict.WITHIN_SAMPLING_ERROR),
+        (1.0, 1.0, Verdict.WITHIN_SAMPLING_ERROR),
+        (3.5, -2.0, Verdict.WITHIN_SAMPLING_ERROR),
+        (-0.5, 4.0, Verdict.CORRECTED),
+        (4.5, -4.0, Verdict.CORRECTED),
     ],
 )
-def test_estimates(value, z, verdict):
-    published = Published("x", "1.0", how="estimate", draws=100)
-    got = weigh(published, Found(value, ".2f", deviation=1.0))
-    assert got[0] == verdict
-    assert got[1] == pytest.approx(z)
+def test_the_verdict_on_an_estimate(value, z, verdict):
+    """Four draws of deviation 1 give a standard error of 1/2."""
+    published = Published("a", "2", "estimate", 4)
+    assert weigh(published, Found(value, ".2f", deviation=1.0)) == (verdict, z)
 
 
-def test_our_own_error_counts():
-    published = Published("x", "1.0", how="estimate", draws=100)
-    _, z = weigh(published, Found(0.5, ".1f", error=0.1, deviation=1.0))
-    assert z == pytest.approx(0.45 / 0.02**0.5)
+def test_the_errors_of_both_estimates_add_up():
+    published = Published("a", "2", "estimate", 4, tolerance=0.0)
+    assert weigh(published, Found(-3.0, ".0f", error=2.0, deviation=3.0))[1] == 2
 
 
-def test_the_worst_figure_decides():
-    claim = Claim(
-        "X1",
-        "none",
-        "thm-none",
-        "s",
-        "p",
-        (Published("a", "1"), Published("b", "2", how="bound")),
-        lambda: (Found(1, "d"), Found(1, "d")),
-        Verdict.SHARPENED,
-        "",
+def test_a_claim_has_the_worst_verdict_of_its_figures():
+    figures_ = (
+        Published("a", "2"),
+        Published("b", "2", "estimate", 4),
+        Published("c", "2", "bound"),
     )
-    assert judge(claim).verdict == Verdict.SHARPENED
-    with pytest.raises(ValueError, match="2 published, 1 computed"):
-        judge(replace(claim, compute=lambda: (Found(1, "d"),)))
+    found = (Found(2, "d"), Found(3.5, ".1f", deviation=1.0), Found(1, "d"))
+    judged = judge(made_up(published=figures_, compute=lambda: found))
+    assert judged == Judgement(found, (None, -2.0, None), Verdict.SHARPENED)
 
 
-def test_malformed_figures_are_refused():
-    with pytest.raises(ValueError, match="how must be"):
-        Published("x", "1", how="guess")
-    with pytest.raises(ValueError, match="draws must be given"):
-        Published("x", "1", how="estimate")
-    with pytest.raises(ValueError, match="deviation of one draw must be positive"):
-        weigh(Published("x", "1", how="estimate", draws=5), Found(1, "d"))
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_claim_computes_one_value_for_each_figure(count):
+    wrong = made_up(compute=lambda: (Found(2.4, ".2f"),) * count)
+    assert refusal(ValueError, judge, wrong) == f"X1: 1 published, {count} computed"
 
 
-def test_numbers_carry_their_error():
-    assert str(Found(0.014596, ".2%", error=2.3e-5)) == "1.46% ± 0.01%"
-    assert str(Found(1.6588, ".2f", error=0.0049)) == "1.66 ± 0.01"
-    with pytest.raises(ValueError, match="finer than the error"):
-        str(Found(1.6588, ".4f", error=0.0049))
+def test_a_paper_must_be_known(small_ledger):
+    message = "paper must be one of those in _toc.yml (two_words, other), got 'third'"
+    assert refusal(ValueError, claims.of, "third") == message
+    assert refusal(ValueError, claims.say_claims, "third") == message
+
+
+def test_every_number_of_a_paper_is_said(small_ledger, glued):
+    claims.say_claims("two_words")
+    assert [words for words, _ in glued] == [
+        ("X1.0.published", "2.40"),
+        ("X1.0.ours", "2.40"),
+        ("X2.0.published", "14%"),
+        ("X2.0.ours", "16.0% ± 0.1%"),
+        ("X2.0.z", "-1.5"),
+        ("X2.1.published", "8"),
+        ("X2.1.ours", "9"),
+        ("X3.0.published", "2.40"),
+        ("X3.0.ours", "2.50"),
+    ]
+
+
+def test_a_score_is_signed_unless_it_is_zero():
+    assert [claims.signed(z) for z in (0.0, 0.04, 1.0, -2.26)] == ["0", "+0.0", "+1.0", "-2.3"]

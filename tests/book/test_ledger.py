@@ -1,12 +1,14 @@
 """The ledger as the reader sees it."""
 
 import re
+from collections import namedtuple
 from dataclasses import replace
 
 import pytest
+from tests.book.made_up import made_up
 
 from papers import claims, ledger
-from papers.claims import Verdict
+from papers.claims import Found, Published, Verdict
 from papers.pages import read
 
 CORRECTED = [claim for claim in claims.registry().values() if claim.verdict == Verdict.CORRECTED]
@@ -51,7 +53,66 @@ def test_corrected_claims_and_no_others_are_explained():
         replace(CORRECTED[0], correction="")
 
 
-def test_agreement_is_said_in_digits():
-    shown = ledger.cards("inner_steps").data
-    assert "(agrees in all 3 digits)" in shown
-    assert "| 0 |" in shown  # a count of deviations has no digits to agree in
+def test_a_card_says_what_was_claimed_what_we_found_and_where(small_ledger):
+    shown = ledger.card(claims.registry()["X2"]).splitlines()
+    assert shown == [
+        "**[X2](#claim-x2), sharpened.** It holds ($n = 2$.).",
+        "",
+        "| | Published | Ours |",
+        "|:--|:--|:--|",
+        "| share | 14% (400 draws, standard error 1%) | 16.0% ± 0.1% ($z = -1.5$) |",
+        "| least | 8 (lower bound) | 9 |",
+        "",
+        "Well. See {ref}`sec-b`.",
+    ]
+
+
+def test_the_corrections_of_all_papers_come_first(small_ledger, monkeypatch):
+    titles = {"two_words": "Is it?", "other": "Or not?"}
+    page = namedtuple("page", "title short")
+    monkeypatch.setattr(ledger, "read", lambda name: page(titles[name], name))
+    lines = ledger.page().splitlines()
+    order = [line for line in lines if line.startswith(("## ", "(claim-", "Corrected, "))]
+    assert order == [
+        "## Corrected", "(claim-x3)=", "(claim-y1)=",
+        "## Is it?", "Corrected, above: [X3](#claim-x3).", "(claim-x1)=", "(claim-x2)=",
+        "## Or not?", "Corrected, above: [Y1](#claim-y1).", "(claim-y2)=",
+    ]  # fmt: skip
+    assert "Not so. See {prf:ref}`thm-a`." in lines
+    counted = [line for line in ledger.counts().splitlines() if line.startswith("| ")][1:]
+    assert counted == [
+        "| [two_words](two_words.md) | 1 | 0 | 1 | 1 | 3 |",
+        "| [other](other.md) | 1 | 0 | 0 | 1 | 2 |",
+        "| all | 2 | 0 | 1 | 2 | 5 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "role"),
+    [("thm-a", "prf:ref"), ("prop-a", "prf:ref"), ("cor-a", "prf:ref"), ("sec-thm-a", "ref")],
+)
+def test_a_card_refers_to_a_statement_by_its_number_and_to_a_section_by_its_title(
+    small_ledger,
+    monkeypatch,
+    place,
+    role,
+):
+    monkeypatch.setattr(claims, "registry", lambda: {"X1": made_up(place=place)})
+    assert f"See {{{role}}}`{place}`." in ledger.card(made_up(place=place))
+
+
+@pytest.mark.parametrize(
+    ("published", "found", "words"),
+    [
+        (Published("a", "2.40"), Found(2.4, ".2f"), "2.40 (agrees in all 3 digits)"),
+        (Published("a", "0.012"), Found(0.012, ".3f"), "0.012 (agrees in all 2 digits)"),
+        (Published("a", "14.0%"), Found(0.14, ".1%"), "14.0% (agrees in all 3 digits)"),
+        (Published("a", "7"), Found(7, "d"), "7 (agrees in its digit)"),
+        (Published("a", "0"), Found(0, "d"), "0"),
+        (Published("a", "7", "bound"), Found(6, "d"), "6"),
+    ],
+)
+def test_the_digits_in_which_two_numbers_agree(monkeypatch, published, found, words):
+    one = made_up(published=(published,), compute=lambda: (found,))
+    monkeypatch.setattr(claims, "judgement", lambda name: claims.judge(one))
+    assert f"| {words} |" in ledger.card(one)

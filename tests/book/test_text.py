@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from papers import text
-from papers.text import number, say
+from papers.text import number, say, typeset
 
 
 def refusal(kind, function, *arguments, **options):
@@ -110,3 +111,15 @@ def test_a_number_that_is_refused_is_not_glued(glued):
     message = "spec must end in f, e, % or d, got ''"
     assert refusal(ValueError, say, "a", 2.375) == message
     assert glued == []
+
+
+def test_a_formula_is_shown_as_the_text_sets_it():
+    w, x = sp.symbols("w_max x", positive=True)
+    plain = sp.polygamma(1, x) + sp.log(1 - w)
+    formula = typeset(plain, order="none", w_max=r"w_{\max}")
+    assert formula._repr_latex_() == (
+        r"$\displaystyle \psi'{\left(x \right)} + \ln{\left(1 - w_{\max} \right)}$"
+    )
+    assert repr(formula) == str(plain)
+    with pytest.raises(ValueError, match=r"among \['w_max', 'x'\], got \['y'\]"):
+        typeset(plain, y="z")

@@ -9,13 +9,8 @@ from tests.partition.chains import attains, instance
 from tests.partition.oracle import dynamic_programme, enumerate_cuts
 
 from decentral.ordering import best_order
-from decentral.partition import (
-    bidding,
-    bottleneck,
-    evaluate,
-    fits,
-    partition,
-)
+from decentral.partition import bidding, bottleneck, evaluate, fits, partition
+from decentral.partition.chain import build
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -25,7 +20,7 @@ def test_equals_dynamic_programme_bit_for_bit(seed):
     for _ in range(300):
         costs, speeds, options = instance(rng, rng.integers(1, 61), rng.integers(1, 9))
         exact = dynamic_programme(costs, speeds, **options)
-        found = bidding.optimum(bidding.build(costs, speeds, **options))
+        found = bidding.optimum(build(costs, speeds, **options))
         assert (math.inf if found is None else found[0]) == exact, (costs, speeds, options)
         assert attains(bottleneck(costs, speeds, **options), exact)
         if exact < math.inf:
@@ -58,7 +53,7 @@ def test_the_best_cut_takes_less_than_the_rounded_mean(costs, speeds):
     """All work over all speed, the bound from below, rounds to more than the best bottleneck."""
     best, _ = enumerate_cuts(costs, speeds)
     assert best < math.fsum(costs) / math.fsum(speeds)
-    assert bidding.optimum(bidding.build(costs, speeds))[0] == best
+    assert bidding.optimum(build(costs, speeds))[0] == best
 
 
 def test_long_chain_uses_the_same_arithmetic():

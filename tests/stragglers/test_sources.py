@@ -9,7 +9,7 @@ import pytest
 from tests.stragglers import oracle as stragglers_oracle
 
 from papers.claims import Found
-from papers.sources import stragglers
+from papers.sources import all_sets, stragglers
 
 
 def scale(monkeypatch, name, factor):
@@ -240,22 +240,22 @@ def test_the_optima_fall_with_the_speed():
 
 
 def test_the_race_of_three_workers():
-    member, chance = stragglers.race(SMALL, 2)
+    member, chance = all_sets.race(SMALL, 2)
     assert [tuple(np.flatnonzero(row)) for row in member] == SETS
     assert np.allclose(chance, CHANCES, rtol=1e-15)
 
 
 def test_the_race_is_not_changed_by_what_is_done_with_it():
-    for array in stragglers.race(SMALL, 2):
+    for array in all_sets.race(SMALL, 2):
         array[:] = 0
-    member, chance = stragglers.race(SMALL, 2)
+    member, chance = all_sets.race(SMALL, 2)
     assert member.sum() == 6
     assert math.isclose(chance.sum(), 1, rel_tol=1e-15)
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_the_weights_of_the_estimators(name):
-    chance, weights = stragglers.estimator_weights(SMALL, 2, name)
+    chance, weights = all_sets.estimator_weights(SMALL, 2, name)
     assert np.allclose(chance, CHANCES, rtol=1e-15)
     assert np.allclose(weights, WEIGHTS[name], rtol=1e-15)
 
@@ -275,12 +275,12 @@ def test_the_error_is_bias_and_noise(name, noise):
         chance * ((row @ GOAL - 0.5) ** 2 + noise * (row @ row))
         for chance, row in zip(CHANCES, map(np.array, WEIGHTS[name]), strict=True)
     )
-    assert stragglers.exact_error(SMALL, 2, GOAL, name, noise) == pytest.approx(expected, rel=1e-14)
+    assert all_sets.exact_error(SMALL, 2, GOAL, name, noise) == pytest.approx(expected, rel=1e-14)
 
 
 def test_the_noise_is_1_if_not_given():
     for error, options in (("exact_error", ()), ("settled_error", (0.5,))):
-        law = getattr(stragglers, error)
+        law = getattr(all_sets, error)
         plain = law(SMALL, 2, GOAL, "plain", *options)
         assert plain == law(SMALL, 2, GOAL, "plain", *options, noise=1.0)
 
@@ -298,7 +298,7 @@ def test_the_settled_error_is_where_the_moments_stay(name, rate, noise):
     for _ in range(300):
         second = keeps * second + 2 * rate * mixed * first + rate**2 * square
         first = stays * first + rate * bias
-    ours = stragglers.settled_error(SMALL, 2, GOAL, name, rate, noise)
+    ours = all_sets.settled_error(SMALL, 2, GOAL, name, rate, noise)
     assert ours == pytest.approx(second, rel=1e-13)
 
 
@@ -306,7 +306,7 @@ def test_the_settled_error_is_where_the_moments_stay(name, rate, noise):
 @pytest.mark.parametrize("coupling", [0.0, 2.0])
 def test_the_gain_is_that_over_all_sets(coupling):
     plain, weighted = (
-        stragglers.exact_error(SMALL, 2, -coupling * GOAL, name)
+        all_sets.exact_error(SMALL, 2, -coupling * GOAL, name)
         for name in ("plain", "horvitz-thompson")
     )
     assert stragglers.gain(2, coupling) == pytest.approx(1 - weighted / plain, rel=1e-12)
@@ -353,7 +353,7 @@ def test_the_claim_on_reweighting_counts_the_quorums_below_all(
 def test_the_race_is_the_oracles():
     rates = np.array([7.0, 5, 3, 2, 1])
     for quorum in range(1, 6):
-        member, chance = stragglers.race(rates, quorum)
+        member, chance = all_sets.race(rates, quorum)
         exact = stragglers_oracle.race([int(rate) for rate in rates], quorum)
         ours = {
             frozenset(np.flatnonzero(row).tolist()): c
@@ -370,7 +370,7 @@ def test_errors_over_all_sets_are_the_oracles(name):
         exact = stragglers_oracle.estimator_mse_float(
             name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0
         )
-        ours = stragglers.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
+        ours = all_sets.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
         assert ours == pytest.approx(exact, rel=1e-12)
 
 
