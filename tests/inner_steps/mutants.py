@@ -19,10 +19,12 @@ MUTANTS = {
         ("np.full(steps.shape, 1 /", "np.full(steps.shape, 1.01 /"),
         ("steps / steps.sum(", "steps / (1.01 * steps).sum("),
         ("goal / slowest / most", "1.01 * goal / slowest / most"),
-        ("slope = -2 * (1 - self", "slope = -2.02 * (1 - self"),
-        ("weight @ shaken +", "1.01 * weight @ shaken +"),
         ("variance * float(size) / 2", "variance * float(size) / 2.02"),
         ("solve() * goal /", "solve() * 1.01 * goal /"),
+    ],
+    "inner_steps/programme.py": [
+        ("slope = -2 * (1 - self", "slope = -2.02 * (1 - self"),
+        ("weight @ shaken +", "1.01 * weight @ shaken +"),
     ],
     "inner_steps/local_sgd.py": [
         ("active *= self.shrink", "active *= 0.99 * self.shrink"),

@@ -19,9 +19,11 @@ MUTANTS = {
         ("below(floor, allowed)", "below(floor, 1.01 * allowed)"),
     ],
     "redundancy/allocation.py": [
+        ("math.log(live[stage]) + log_dead", "1.01 * math.log(live[stage]) + log_dead"),
+    ],
+    "redundancy/unequal.py": [
         ("risk * together +", "1.01 * risk * together +"),
         ("(1 - risk) * alone", "(1 - 1.01 * risk) * alone"),
-        ("math.log(live[stage]) + log_dead", "1.01 * math.log(live[stage]) + log_dead"),
     ],
 }
 # One for each law, for the report: the file, and how the expression begins.
