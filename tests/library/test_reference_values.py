@@ -93,7 +93,7 @@ def relative_error(name, call, exact):
         return float(abs(Decimal(float(value)) - exact) / abs(exact))
 
 
-# It says how long a start is forgotten, which `test_edges_inner_steps.py` counts in rounds.
+# It says how long a start is forgotten, which `test_local_sgd.py` counts in rounds.
 ELSEWHERE = {"inner_steps.simulate"}
 
 

@@ -1,6 +1,7 @@
-"""decentral.machines.transformers against published counts and formulas."""
+"""The layers of a transformer against published counts, by hand, and what is refused."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -132,3 +133,96 @@ def test_bad_arguments(change):
 def test_unknown_model():
     with pytest.raises(ValueError, match=r"name must be 'gpt2-xl', .*, got 'gpt9'"):
         model("gpt9")
+
+
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "vocab_size": 128,
+}
+
+
+def test_heads_need_not_divide_the_width_if_their_own_is_given():
+    shape = from_config(LLAMA | {"num_attention_heads": 3, "head_dim": 8})
+    assert (shape.query_size, shape.hidden_size) == (24, 64)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"intermediate_size": None}, "^config must have the field 'intermediate_size'$"),
+        ({"mlp_bias": True}, "^mlp_bias must be false: the count leaves such biases out$"),
+        ({"vocab_size": "many"}, "^vocab_size must be real numbers .* got 'many'$"),
+        ({"vocab_size": [1, 2]}, r"^vocab_size must be a single number, got shape \(2,\)$"),
+    ],
+)
+def test_bad_fields(change, message):
+    with pytest.raises(ValueError, match=message):
+        from_config(LLAMA | change)
+
+
+def test_the_names_of_the_layers():
+    names = layers(from_config(LLAMA), sequence_length=8).names
+    assert names == ("embedding", "block 0", "block 1", "head")
+
+
+def test_bytes_are_whole_and_rounded_up():
+    chain = layers(
+        from_config(LLAMA), sequence_length=8, bytes_per_parameter=1 / 3, bytes_per_value=0.7
+    )
+    counted = (chain.parameter_bytes, chain.parameters / 3), (chain.activation_bytes[-1:], 1433.6)
+    for whole, exact in counted:
+        assert whole.dtype.kind == "i"
+        np.testing.assert_array_equal(whole, np.ceil(exact))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bytes_per_value": 1e308},
+        {"bytes_per_parameter": 1e308},
+        {"sequence_length": 2**30, "microbatch_size": 2**30},
+        {"sequence_length": 2**53, "microbatch_size": 2**53},
+    ],
+)
+def test_bytes_beyond_integers_are_refused(change):
+    with pytest.raises(ValueError, match=r"must give each layer less than 2\*\*63 bytes"):
+        layers(from_config(LLAMA), **{"sequence_length": 8} | change)
+
+
+def test_layers_beyond_integers_are_refused():
+    config = {"model_type": "llama", "hidden_size": 2**40, "intermediate_size": 2**40}
+    config |= {"num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
+    with pytest.raises(ValueError, match=r"^transformer must have less than 2\*\*63 parameters"):
+        layers(from_config(config), sequence_length=4)
+
+
+def test_one_parameter_too_many_is_refused():
+    """A block of width h has 4 h**2 + 3 h i + 2 h parameters: here 2**63."""
+    config = LLAMA | {"hidden_size": 2**11, "intermediate_size": 2 * (2**51 - 2**12 - 1) // 3}
+    with pytest.raises(ValueError, match=r"in each layer, but one has 9.223e\+18"):
+        layers(from_config(config), sequence_length=4)
+
+
+def test_the_most_bytes_of_a_layer():
+    """The head keeps 2 * 64 + 128 values of one token; each may have just under 2**55 bytes."""
+    lean = {"sequence_length": 1, "recompute": True}
+    most = math.nextafter(2.0**55, 0)
+    chain = layers(from_config(LLAMA), **lean, bytes_per_value=most)
+    assert chain.activation_bytes[-1] == 2**8 * int(most)
+    with pytest.raises(ValueError, match=r"but it is 3\.60288e\+16 and a layer has 256 numbers"):
+        layers(from_config(LLAMA), **lean, bytes_per_value=2.0**55)
+
+
+def test_bytes_are_rounded_up_from_the_decimals_that_were_typed():
+    for tenths in range(1, 80):
+        size = tenths / 10
+        found = layers(
+            model("gpt2-xl"), sequence_length=10, bytes_per_parameter=size, bytes_per_value=size
+        )
+        exact = [math.ceil(Fraction(tenths, 10) * int(n)) for n in found.parameters]
+        assert found.parameter_bytes.tolist() == exact
+        assert found.boundary_bytes == 1600 * tenths  # ten tokens of 1600 values

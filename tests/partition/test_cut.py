@@ -11,7 +11,6 @@ from tests.partition.chains import attains, instance
 from tests.partition.oracle import enumerate_cuts
 
 from decentral import InfeasibleError
-from decentral.numerics import ties
 from decentral.partition import (
     bottleneck,
     equal_split,
@@ -351,4 +350,3 @@ def test_a_target_that_is_typed_in_decimals_is_met():
 def test_what_is_left_over_goes_to_the_first_of_equal_parts():
     assert proportional_split([1] * 5, [0.1, 0.2, 0.7]).counts.tolist() == [1, 1, 3]
     assert proportional_split([1] * 3, [1 / 6, 1 / 2, 1 / 3]).counts.tolist() == [1, 1, 1]
-    assert ties.largest([Fraction(1, 2)] * 3, 0, 1e-12) == []

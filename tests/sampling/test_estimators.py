@@ -1,12 +1,12 @@
-"""decentral.sampling against the exact race, and by hand."""
+"""The estimators, their bias and their errors, against all sets and by hand."""
 
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.stragglers import oracle
-from tests.stragglers.test_stragglers import close
+from tests.numerics.oracle import race
+from tests.sampling import oracle
 
 from decentral.sampling import (
     hajek,
@@ -17,7 +17,6 @@ from decentral.sampling import (
     plain_mean,
     selection_bias,
 )
-from decentral.stragglers import unequal_round_time
 
 NAMES = ("plain", "horvitz-thompson", "hajek")
 
@@ -30,111 +29,6 @@ def random_rates(seed, number, most):
             10 ** rng.uniform(-5, 5, n) * 10.0 ** rng.integers(-15, 15),
             int(rng.integers(1, n + 1)),
         )
-
-
-def test_inclusion_against_the_exact_race():
-    for rates, k in random_rates(1, 60, 12):
-        exact = oracle.joint_inclusion_mp(rates.tolist(), k)
-        ours, joint = inclusion_probabilities(rates, k), joint_inclusion_probabilities(rates, k)
-        for i, row in enumerate(exact):
-            assert close(ours[i], row[i], 1e-13)
-            assert all(
-                close(a, b, 1e-13) or a == b == 0 for a, b in zip(joint[i], row, strict=True)
-            )
-
-
-@pytest.mark.parametrize("rates", [[2, 2, 1], [1, 10, 100, 1000], [1] * 5, [7, 5, 3, 2, 1, 1]])
-def test_inclusion_in_exact_fractions(rates):
-    for k in range(1, len(rates) + 1):
-        exact = oracle.joint_inclusion([Fraction(rate) for rate in rates], k)
-        ours = joint_inclusion_probabilities(rates, k)
-        for row, line in zip(ours, exact, strict=True):
-            assert all(close(a, b, 1e-14) or a == b == 0 for a, b in zip(row, line, strict=True))
-
-
-def test_a_worker_that_hardly_ever_finishes_keeps_its_digits():
-    # Ten fast workers, one slower by 10^12: its chance is of the order of 1e-12.
-    rates = [1.0] * 10 + [1e-12]
-    for k in (1, 5, 9, 10):
-        exact = oracle.inclusion([Fraction(rate) for rate in rates], k)
-        assert all(
-            close(a, b, 1e-14)
-            for a, b in zip(inclusion_probabilities(rates, k), exact, strict=True)
-        )
-
-
-@pytest.mark.parametrize(
-    ("rates", "k", "pair", "exact"),
-    [
-        ([1e20, 1, 1], 2, (1, 2), "2e-40"),
-        ([1e40, 1, 1], 2, (1, 2), "2e-80"),
-        ([1, 1, 1e-50], 2, (0, 2), "7.5e-51"),
-    ],
-)
-def test_pairs_that_hardly_ever_occur_keep_their_digits(rates, k, pair, exact):
-    assert close(joint_inclusion_probabilities(rates, k)[pair], exact, 1e-14)
-
-
-def test_fleets_over_a_hundred_orders_of_magnitude():
-    rng = np.random.default_rng(7)
-    for _ in range(40):
-        n = int(rng.integers(2, 7))
-        k = int(rng.integers(1, n + 1))
-        rates = 10 ** rng.uniform(-25, 25, n)
-        exact = oracle.joint_inclusion_mp(rates.tolist(), k)
-        joint = joint_inclusion_probabilities(rates, k)
-        for row, line in zip(joint, exact, strict=True):
-            assert all(close(a, b, 1e-13) or a == b == 0 for a, b in zip(row, line, strict=True))
-        assert joint.max() <= 1
-
-
-def test_inclusion_by_another_quadrature():
-    rates = np.geomspace(1e-5, 1e5, 40)
-    for k in (3, 20, 38):
-        exact = oracle.inclusion_by_quadrature(rates.tolist(), k, digits=20)
-        ours = inclusion_probabilities(rates, k)
-        assert all(close(a, b) for a, b in zip(ours, exact, strict=True))
-
-
-@pytest.mark.parametrize("worker", [0, 480, 520, 999])
-def test_a_thousand_workers_over_ten_orders_of_magnitude(worker):
-    """Worker by worker, with one fixed rule and a law of the others in extended precision."""
-    rates, k = np.geomspace(1e-5, 1e5, 1000), 500
-    nodes, weights = np.polynomial.legendre.leggauss(80)
-    first, width = np.longdouble(-2.2), 3.2  # the 500th is in by e^1, and not before e^-2.2
-    time = np.exp(first + width / 2 * (1 + nodes))
-    law = np.zeros((k, time.size), dtype=np.longdouble)
-    law[0] = 1
-    for other in np.delete(rates, worker).astype(np.longdouble):
-        running = np.exp(-other * time)
-        law[1:] = law[1:] * running + law[:-1] * (1 - running)
-        law[0] *= running
-    rate = np.longdouble(rates[worker])
-    total = -np.expm1(-rate * np.exp(first))
-    total += (width / 2 * weights * law.sum(axis=0) * rate * time * np.exp(-rate * time)).sum()
-    ours = inclusion_probabilities(rates, k)
-    assert close(ours[worker], float(total))
-    assert abs(ours.sum() - k) < 1e-12 * k
-
-
-def test_inclusion_adds_up():
-    for rates, k in random_rates(2, 12, 50):
-        ours = inclusion_probabilities(rates, k)
-        joint = joint_inclusion_probabilities(rates, k)
-        assert ours.sum() == pytest.approx(k, rel=1e-13)
-        assert np.allclose(joint.sum(axis=1), k * ours, rtol=1e-13, atol=0)
-        assert np.array_equal(joint, joint.T)
-        order = np.argsort(rates)
-        assert np.all(np.diff(ours[order]) >= -1e-14)
-
-
-def test_two_workers_and_all_workers():
-    assert np.allclose(inclusion_probabilities([3, 5], 1), [3 / 8, 5 / 8], rtol=1e-15)
-    assert np.array_equal(inclusion_probabilities([3, 5], 2), [1, 1])
-    assert np.allclose(
-        joint_inclusion_probabilities([3, 5], 1), np.diag([3 / 8, 5 / 8]), rtol=1e-15
-    )
-    assert np.array_equal(joint_inclusion_probabilities([3], 1), [[1]])
 
 
 def test_laws_broadcast():
@@ -150,14 +44,11 @@ def test_laws_broadcast():
     assert horvitz_thompson(np.ones((4, 2)), [0.5, 0.5], [2, 3, 4, 5]).shape == (4,)
 
 
-# --- estimators -----------------------------------------------------------------------------
-
-
 def test_the_case_from_the_field():
     pi = inclusion_probabilities([2, 2, 1], 2)
     assert np.allclose(pi, [23 / 30, 23 / 30, 7 / 15], rtol=1e-14)
     values = np.array([0.0, 0.0, 3.0])
-    chances = oracle.race([Fraction(2), Fraction(2), Fraction(1)], 2)
+    chances = race([Fraction(2), Fraction(2), Fraction(1)], 2)
     plain, weighted = 0.0, 0.0
     for pair in combinations(range(3), 2):
         chance, chosen = float(chances[frozenset(pair)]), list(pair)
@@ -228,19 +119,6 @@ def test_errors_do_not_cancel():
             assert mean_squared_error(name, [1] * 6, k, goal, noise=0) >= 0
 
 
-@pytest.mark.parametrize(
-    ("law", "rates", "k"),
-    [
-        (joint_inclusion_probabilities, [1e60] * 40 + [1e-60] * 460, 40),
-        (inclusion_probabilities, [1e60] * 500 + [1e-60] * 19500, 500),
-        (unequal_round_time, [1e60] * 1000 + [1e-60] * 9000, 1000),
-    ],
-)
-def test_clusters_far_apart_that_would_take_minutes(law, rates, k):
-    with pytest.raises(ValueError, match="must not need minutes"):
-        law(rates, k)
-
-
 def test_errors_are_not_negative():
     assert mean_squared_error("plain", [1, 1e18, 1e18], 2, [0, 1, -1], noise=0) >= 0
     for name in NAMES[1:]:
@@ -302,3 +180,32 @@ BAD = [
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_one_worker_errs_by_its_noise():
+    for name in ("plain", "horvitz-thompson", "hajek"):
+        assert mean_squared_error(name, [3.0], 1, [7.0], noise=2.5) == 2.5
+
+
+def test_errors_of_more_workers_than_pairs_are_known_of_are_refused():
+    with pytest.raises(ValueError, match="at most 500 workers for pairs"):
+        mean_squared_error("plain", np.ones(501), 501, np.zeros(501))
+
+
+def test_the_largest_values_noise_and_the_rarest_worker_that_are_allowed():
+    assert plain_mean([1e60, -1e60]) == 0
+    assert selection_bias([0.5, 0.5], [1e60, 1e60]) == 0
+    assert mean_squared_error("plain", [1, 1], 1, [0, 0], noise=1e60) == 1e60
+    assert horvitz_thompson([1.0], [1e-60], 1) == pytest.approx(1e60, rel=1e-15)
+    assert hajek([3.0, 5.0], [1e-60, 1.0]) == 3
+
+
+@pytest.mark.parametrize("name", ["plain", "horvitz-thompson", "hajek"])
+def test_every_estimator_takes_tables_of_fleets(name):
+    rates = np.array([[1.0, 2, 3, 4], [5, 1, 1, 1], [2, 7, 1, 8]])
+    optima = np.array([[0.0, 1, 2, 5], [3, -1, 0, 1], [1, 1, 2, 3]])
+    noise = np.array([0.5, 2, 0])
+    errors = mean_squared_error(name, rates, [1, 2, 3], optima, noise=noise)
+    for i, error in enumerate(errors):
+        alone = mean_squared_error(name, rates[i], i + 1, optima[i], noise=noise[i])
+        assert error == pytest.approx(alone, rel=1e-14)

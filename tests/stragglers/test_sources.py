@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.stragglers import oracle as stragglers_oracle
+from tests.numerics.oracle import race
+from tests.sampling.oracle import ESTIMATORS, estimator_mse_float
 
 from papers.claims import Found
 from papers.sources import all_sets, stragglers
@@ -354,7 +355,7 @@ def test_the_race_is_the_oracles():
     rates = np.array([7.0, 5, 3, 2, 1])
     for quorum in range(1, 6):
         member, chance = all_sets.race(rates, quorum)
-        exact = stragglers_oracle.race([int(rate) for rate in rates], quorum)
+        exact = race([int(rate) for rate in rates], quorum)
         ours = {
             frozenset(np.flatnonzero(row).tolist()): c
             for row, c in zip(member, chance, strict=True)
@@ -363,13 +364,11 @@ def test_the_race_is_the_oracles():
         assert all(math.isclose(ours[chosen], exact[chosen], rel_tol=1e-14) for chosen in exact)
 
 
-@pytest.mark.parametrize("name", stragglers_oracle.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_errors_over_all_sets_are_the_oracles(name):
     goal = stragglers.optima(1.0) + 0.5
     for quorum in (1, 8, 15):
-        exact = stragglers_oracle.estimator_mse_float(
-            name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0
-        )
+        exact = estimator_mse_float(name, stragglers.RATES.tolist(), quorum, goal.tolist(), 2.0)
         ours = all_sets.exact_error(stragglers.RATES, quorum, goal, name, noise=2.0)
         assert ours == pytest.approx(exact, rel=1e-12)
 
