@@ -1,5 +1,6 @@
 import functools
 import http.server
+import io
 import threading
 
 import pytest
@@ -8,6 +9,13 @@ from tests.book.made_up import made_up
 
 from papers import claims
 from papers.claims import Found, Published, Verdict, judge
+
+
+@pytest.fixture
+def ascii_elsewhere(monkeypatch):
+    """Where no encoding is named it is ASCII, as on machines of another language."""
+    named = io.text_encoding
+    monkeypatch.setattr(io, "text_encoding", lambda x, *level: named(x or "ascii", *level))
 
 
 @pytest.fixture(scope="session")
@@ -22,8 +30,9 @@ def server(root):
         httpd.shutdown()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
+    """One for all tests of a process; each test sets the size of its window."""
     driver = browsers.start(str(tmp_path_factory.mktemp("profile")))
     if driver is None:
         # `-rs` in the settings of pytest prints this at the end of the run.

@@ -14,7 +14,7 @@ from jupyter_cache import get_cache
 from papers.claims import PAPERS as CLAIMED
 from papers.claims import registry
 from papers.site import notebooks
-from papers.site.prose import check, typed_results
+from papers.site.prose import check
 
 ROOT = Path(__file__).parents[2]
 PAPERS = notebooks.executable(ROOT / "book")
@@ -102,59 +102,6 @@ def test_no_result_is_typed():
     )
 
 
-CELL = "```{{code-cell}} ipython3\n---\nmystnb:\n  {}: It costs 1.25 more\n---\nx = 2.5\n```"
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("It costs 2.4 on average.", "2.4"),
-        ("It costs .5 on average.", ".5"),
-        ("It takes 12% less.", "12%"),
-        ("It takes 12 percent less.", "12 percent"),
-        ("It is 8× slower.", "8×"),
-        ("It is 8 times slower.", "8 times"),
-        ("It is 8-fold.", "8-fold"),
-        ("It is ×8.", "×8"),
-        ("It takes 8\ntimes as long.", "8 times"),
-        ("About ≈ 3 of them.", "≈ 3"),
-        ("# A title with 1,234.5", "1,234.5"),
-        ("| a | 1.25 |", "1.25"),
-        ("[^1]: A footnote of 1.25", "1.25"),
-        ("> quoted 1.25", "1.25"),
-        (":::{note} Title 1.25\ntext\n:::", "1.25"),
-        ("```{prf:theorem} Name\n:label: x\nholds at 1.25\n```", "1.25"),
-        ("````{note}\n```{math}\n1.5\n```\nand 1.25\n````", "1.25"),
-        ("```{figure} a.svg\n:alt: a curve at 1.25\ncaption\n```", "1.25"),
-        (CELL.format("figure:\n    caption"), "1.25"),
-        (CELL.format("image:\n    alt"), "1.25"),
-    ],
-)
-def test_a_typed_result_is_found(text, found):
-    assert [match for _, match in typed_results(text)] == [found]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "---\nversion: 1.5\n---\nText",
-        "There are 240 layers and 8 devices.",
-        "At $x = 1.5$ and $$y = 2.5$$ it is {glue:text}`a.0.b`.",
-        "`1.5` and ``2.5`` and {eq}`eq-1.5`",
-        "See [this](https://example.org/1.5) or <https://example.org/2.5>.",
-        "```python\nx = 1.5\n```",
-        "```{math}\n1.5\n```",
-        "```{code-cell} ipython3\n:tags: [hide-input]\nx = 1.5\n```",
-    ],
-)
-def test_other_numbers_are_left_alone(text):
-    assert typed_results(text) == []
-
-
-def test_the_line_of_a_typed_result():
-    assert typed_results("one\n\n$2.5$ and\n3.5 here") == [(4, "3.5")]
-
-
 @pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
 class TestPaper:
     def test_cells_are_short(self, page):
@@ -196,20 +143,6 @@ class TestPaper:
         assert notebooks.results(shown) == notebooks.results(committed(page))
 
 
-def test_staleness_is_noticed(tmp_path):
-    page, notebook = tmp_path / "page.md", tmp_path / "page.ipynb"
-    kernel = "kernelspec:\n  display_name: Python 3\n  language: python\n  name: python3"
-    text = f"---\n{kernel}\n---\n# T\n\n```{{code-cell}} ipython3\n1 + 1\n```\n"
-    page.write_text(text)
-    assert notebooks.is_stale(page, notebook)
-    nbformat.write(notebooks.convert(page), notebook)
-    assert not notebooks.is_stale(page, notebook)
-    page.write_text(text.replace("1 + 1", "1 + 2"))
-    assert notebooks.is_stale(page, notebook)
-    page.write_text(text.replace("# T", "# U"))
-    assert notebooks.is_stale(page, notebook)
-
-
 def test_no_notebook_without_a_page():
     names = {page.stem for page in PAPERS}
     assert {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} == names
@@ -221,19 +154,6 @@ def test_the_picture_of_the_readme_is_that_of_a_paper():
     picture = (ROOT / "notebooks" / "picture.svg").read_text("utf-8")
     assert picture == notebooks.drawing(notebook, figure), "run `make notebooks`"
     assert "notebooks/picture.svg" in (ROOT / "README.md").read_text("utf-8")
-    with pytest.raises(KeyError):
-        notebooks.drawing(notebook, "fig-nowhere")
-
-
-def test_pieces_of_a_stream_are_one_result():
-    cell = nbformat.v4.new_code_cell()
-    pieces = [nbformat.v4.new_output("stream", text=text) for text in ("one ", "two\n")]
-    whole = nbformat.v4.new_output("stream", text="one two\n")
-    books = []
-    for outputs in (pieces, [whole]):
-        cell.outputs = outputs
-        books.append(notebooks.results(nbformat.v4.new_notebook(cells=[cell])))
-    assert books[0] == books[1] == [["one two\n"]]
 
 
 @pytest.mark.parametrize("page", ["README.md", "book/index.md"])

@@ -146,3 +146,56 @@ def test_pages_are_read_as_utf8(tmp_path, monkeypatch):
     )
     assert check(tmp_path) == []
     assert [codecs.lookup(encoding).name for encoding in seen] == ["utf-8"]
+
+
+CELL = "```{{code-cell}} ipython3\n---\nmystnb:\n  {}: It costs 1.25 more\n---\nx = 2.5\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It costs 2.4 on average.", "2.4"),
+        ("It costs .5 on average.", ".5"),
+        ("It takes 12% less.", "12%"),
+        ("It takes 12 percent less.", "12 percent"),
+        ("It is 8× slower.", "8×"),
+        ("It is 8 times slower.", "8 times"),
+        ("It is 8-fold.", "8-fold"),
+        ("It is ×8.", "×8"),
+        ("It takes 8\ntimes as long.", "8 times"),
+        ("About ≈ 3 of them.", "≈ 3"),
+        ("# A title with 1,234.5", "1,234.5"),
+        ("| a | 1.25 |", "1.25"),
+        ("[^1]: A footnote of 1.25", "1.25"),
+        ("> quoted 1.25", "1.25"),
+        (":::{note} Title 1.25\ntext\n:::", "1.25"),
+        ("```{prf:theorem} Name\n:label: x\nholds at 1.25\n```", "1.25"),
+        ("````{note}\n```{math}\n1.5\n```\nand 1.25\n````", "1.25"),
+        ("```{figure} a.svg\n:alt: a curve at 1.25\ncaption\n```", "1.25"),
+        (CELL.format("figure:\n    caption"), "1.25"),
+        (CELL.format("image:\n    alt"), "1.25"),
+    ],
+)
+def test_a_typed_result_is_found(text, found):
+    assert [match for _, match in typed_results(text)] == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nversion: 1.5\n---\nText",
+        "There are 240 layers and 8 devices.",
+        "At $x = 1.5$ and $$y = 2.5$$ it is {glue:text}`a.0.b`.",
+        "`1.5` and ``2.5`` and {eq}`eq-1.5`",
+        "See [this](https://example.org/1.5) or <https://example.org/2.5>.",
+        "```python\nx = 1.5\n```",
+        "```{math}\n1.5\n```",
+        "```{code-cell} ipython3\n:tags: [hide-input]\nx = 1.5\n```",
+    ],
+)
+def test_other_numbers_are_left_alone(text):
+    assert typed_results(text) == []
+
+
+def test_the_line_of_a_typed_result():
+    assert typed_results("one\n\n$2.5$ and\n3.5 here") == [(4, "3.5")]
