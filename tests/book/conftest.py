@@ -18,12 +18,16 @@ def ascii_elsewhere(monkeypatch):
     monkeypatch.setattr(io, "text_encoding", lambda x, *level: named(x or "ascii", *level))
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing of each request."""
+
+
 @pytest.fixture(scope="session")
 def server(root):
     """The address of the built site."""
     folder = str(root / "_build" / "html")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    handler.log_message = lambda *_: None
+    handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
         threading.Thread(target=httpd.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{httpd.server_port}"
