@@ -51,7 +51,7 @@ serve: book
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
 soak: $(READY)
-	$(BIN)/python -m pytest tests/soak.py $(wildcard tests/*/soak_*.py)
+	$(BIN)/python -m pytest tests/soak.py tests/*/soak_*.py
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n auto tests/*/test_properties.py
 
 mutants: $(READY)

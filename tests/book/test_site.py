@@ -70,9 +70,20 @@ def test_the_site_is_light():
     assert sum(path.stat().st_size for path in files) < 15_000_000
 
 
-def test_nothing_that_no_page_loads_is_left():
+def test_nothing_that_no_page_loads_is_left_and_the_rest_is_there():
     assert unused(SITE / "_static") == []
-    assert (SITE / "_static" / "mathjax" / "tex-chtml.js").is_file()
+    mathjax = SITE / "_static" / "mathjax"
+    assert [path.name for path in mathjax.glob("*.js")] == ["tex-chtml.js"]
+    assert {path.name for path in mathjax.glob("sre/mathmaps/*")} == {"base.json", "en.json"}
+    assert (mathjax / "input" / "tex").is_dir()
+    assert list(mathjax.glob("output/chtml/**/*.js"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_loads_each_script_once_and_no_live_code(page):
+    scripts = re.findall(r'<script\b[^>]*\bsrc="([^"]+)"', (SITE / page).read_text("utf-8"))
+    assert len(scripts) == len(set(scripts)) > 5
+    assert not [script for script in scripts if "thebe" in script]
 
 
 @pytest.mark.parametrize("page", BOOK)
