@@ -13,7 +13,7 @@ from PIL import Image
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from tests.book.test_site import BOOK, SITE
+from tests.book.test_site import BOOK, SOURCE
 from tests.book.visits import (
     MODES,
     PHONE,
@@ -106,11 +106,11 @@ def headings_out_of_order(page):
 
 def what_the_line_under_the_title_lacks(page):
     line, links = page.run(
-        "const line = document.querySelector('h1 + p.masthead');"
+        "const line = document.querySelector('h1 + .masthead');"
         "return [line.innerText, [...line.querySelectorAll('a')].map(e => e.textContent)]"
     )
     name = page.page.removesuffix(".html")
-    runs = (SITE.parents[1] / "notebooks" / f"{name}.ipynb").is_file()
+    runs = "{code-cell}" in (SOURCE / f"{name}.md").read_text("utf-8")
     lacks = {
         "a time": not re.match(r"\d+ min read", line),
         "its sources": links != ([".ipynb", ".md"] if runs else [".md"]),
@@ -123,7 +123,8 @@ def what_the_line_under_the_title_lacks(page):
 USED = [
     *(".primary-toggle", ".secondary-toggle", ".bd-links summary", ".search-button__button"),
     *(".theme-switch-button", ".dropdown-download-buttons > button", "form.bd-search input"),
-    *("details.above-input > summary", ".copybtn", "button.enlarge"),
+    *("details.above-input > summary", ".copybtn", "button.enlarge", ".masthead summary"),
+    "details.sd-dropdown > summary",
 ]
 UNUSED = """
 const controls = 'button, input, select, summary, [role=button], [onclick]';
@@ -203,7 +204,7 @@ FAULTS = [
     (add("<h1>x</h1>"), headings_out_of_order, "2 titles"),
     (add("<h4>x</h4>"), headings_out_of_order, "1 before 4"),
     (
-        "document.querySelector('p.masthead a').remove()",
+        "document.querySelector('h1 + .masthead a').remove()",
         what_the_line_under_the_title_lacks,
         "its sources",
     ),
@@ -297,7 +298,7 @@ def photograph(browser, x, y, width, height):
 
 def test_words_that_are_hard_to_read_are_found(browser, server):
     """Also those that are so in one mode only: here grey on the dark paper."""
-    visit(browser, f"{server}/index.html")
+    visit(browser, f"{server}/ordering.html")
     browser.execute_script(
         "const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');"
         "window.fetch = address => Promise.resolve({text: () => `<svg width='99' height='99'>"
@@ -322,7 +323,7 @@ def test_figures_follow_the_chosen_scheme(browser, server):
 
 @pytest.mark.parametrize("width", [WIDE, PHONE])
 def test_a_figure_enlarges_and_closes(browser, server, width):
-    visit(browser, f"{server}/index.html", width)
+    visit(browser, f"{server}/ordering.html", width)
     figure = browser.find_element(By.CSS_SELECTOR, "article figure button.enlarge")
     bring_into_view(browser, figure)
     before = figure.find_element(By.TAG_NAME, "img").rect["width"]

@@ -124,7 +124,7 @@ INPUTS += ("_config.yml", "_toc.yml")
 @pytest.fixture
 def project(tmp_path):
     """What a build depends on."""
-    return lay(tmp_path, **dict.fromkeys(INPUTS, "1"))
+    return lay(tmp_path, **dict.fromkeys(INPUTS, "a: 1"))
 
 
 @pytest.mark.parametrize("name", [*INPUTS, "src/new.py"])
@@ -133,7 +133,7 @@ def test_what_was_built_is_kept_until_an_input_is_edited(project, name):
     lay(project, **{"_build/made.txt": "", "_build/html/made.txt": ""})
     build.finish(project, build.begin(project))
     assert files(project / "_build") == {"made.txt", "html/made.txt", "inputs.sha256"}
-    lay(project, **{name: "changed"})
+    lay(project, **{name: "a: 2"})
     build.begin(project)
     assert files(project / "_build") == set()
 
@@ -168,7 +168,7 @@ def test_a_build_killed_while_it_deletes_leaves_nothing(project, monkeypatch):
         patched.setattr(shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
             build.begin(project)
-    lay(project, **{"src/law.py": "1"})
+    lay(project, **{"src/law.py": "a: 1"})
     assert build.begin(project) == key
     assert files(project / "_build") == set()
 
@@ -219,7 +219,7 @@ def test_the_builder_is_called_strictly_and_its_verdict_remembered(
 
     def execute(root, folder):
         assert is_locked(root)
-        assert files(root / "_build") == set()
+        assert files(root / "_build") == {"toc.yml"}
         assert folder == build.computed(root, build.fingerprint(root))
         assert folder.is_dir()
         assert os.environ[build.SHARED] == str(folder / "judgements")
@@ -235,13 +235,13 @@ def test_the_builder_is_called_strictly_and_its_verdict_remembered(
     monkeypatch.setattr(build, "subprocess", SimpleNamespace(run=run))
     assert build.build(project) == code
     assert inherited == [(project / ".build.lock").stat().st_ino]
-    options = ["--config", "_config.yml", "--toc", f"{project}/_toc.yml", "--path-output"]
+    options = ["--config", "_config.yml", "--toc", f"{project}/_build/toc.yml", "--path-output"]
     words = ["build", "book", *options, f"{project}", "-W", "-n", "--keep-going"]
     assert (builder / "called").read_text().splitlines() == [f"{project}", *words]
-    finished = {"inputs.sha256"} if code == 0 else set()
-    assert files(project / "_build") == finished
-    if finished:
-        assert (project / "_build" / "inputs.sha256").read_text() == build.fingerprint(project)
+    finished = files(project / "_build") - {"toc.yml"}
+    assert finished == ({build.MARK} if code == 0 else set())
+    for mark in finished:
+        assert (project / "_build" / mark).read_text() == build.fingerprint(project)
     assert not is_locked(project)
 
 
@@ -261,20 +261,20 @@ def test_what_was_computed_while_an_input_was_edited_is_not_kept(
 
     monkeypatch.setattr(build, "execute", execute)
     assert build.build(project) == code
-    assert files(project / "_build") == set()
+    assert files(project / "_build") == {"toc.yml"}
 
 
 @pytest.mark.parametrize("edited", [False, True])
 def test_so_it_is_if_the_build_is_interrupted(project, builder, monkeypatch, edited):
     def execute(root, folder):
-        lay(root, **{"src/law.py": "edited" if edited else "1"})
+        lay(root, **{"src/law.py": "edited" if edited else "a: 1"})
         (folder / "page.ipynb").touch()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(build, "execute", execute)
     with pytest.raises(KeyboardInterrupt):
         build.build(project)
-    assert len(files(project / "_build")) == (not edited)
+    assert len(files(project / "_build") - {"toc.yml"}) == (not edited)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from sphinx.util.docutils import new_document
 from tests.book.small_books import CELL, ROOT, App, lay, stream
 
 from papers.site import masthead, notebooks
+from papers.site.cite import bibtex
 
 
 def prose(words):
@@ -37,38 +38,52 @@ def test_code_formulas_and_comments_take_no_time(kind):
 
 def test_the_line_of_a_page_with_cells_offers_the_notebook_and_the_command():
     assert masthead.masthead("deep/er/page", 7, notebook=True) == (
-        '<p class="masthead"><span>7 min read</span>'
+        '<div class="masthead"><span>7 min read</span>'
         '<span>Download <a href="../../_sources/deep/er/page.ipynb" download>.ipynb</a> '
         '<a href="../../_sources/deep/er/page.md" download>.md</a></span>'
-        "<span>Run and compare it <code>make run PAGE=deep/er/page</code></span></p>"
+        "<span>Run and compare it <code>make run PAGE=deep/er/page</code></span></div>"
     )
 
 
 def test_the_line_of_a_page_without_cells_offers_its_text():
     assert masthead.masthead("page", 1, notebook=False) == (
-        '<p class="masthead"><span>1 min read</span>'
-        '<span>Download <a href="_sources/page.md" download>.md</a></span></p>'
+        '<div class="masthead"><span>1 min read</span>'
+        '<span>Download <a href="_sources/page.md" download>.md</a></span></div>'
     )
 
 
+def test_the_line_of_a_paper_unfolds_how_to_cite_it():
+    line = masthead.masthead("page", 1, notebook=False, entry="@book{a & b}")
+    entry = "<summary>Cite this paper</summary><pre>@book{a &amp; b}</pre>"
+    assert line.endswith(f"<span><details>{entry}</details></span></div>")
+
+
+PAPER = "parts: [{caption: Papers, chapters: [{file: page}]}]"
+
+
 @pytest.mark.usefixtures("ascii_elsewhere")
-@pytest.mark.parametrize(("text", "notebook"), [(f"Café\n\n{CELL}", True), ("Café", False)])
-def test_the_line_stands_right_under_the_title(tmp_path, text, notebook):
-    lay(tmp_path, page=text)
+@pytest.mark.parametrize(
+    ("text", "toc", "notebook"),
+    [(f"Café\n\n{CELL}", PAPER, True), ("Café", PAPER, False), ("Café", "root: page", False)],
+)
+def test_the_line_stands_right_under_the_title(tmp_path, text, toc, notebook):
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    lay(tmp_path, **{"book/page.md": text, "_toc.yml": toc, "CITATION.cff": citation})
     document = new_document("")
     title, below = nodes.title(text="Title"), [prose(300), prose(300), nodes.title(text="Other")]
     # The place of a title is sought by its equality with it, so a target stands before it.
     document += nodes.section("", nodes.target(), title, *below)
-    env = SimpleNamespace(doc2path=lambda name: str(tmp_path / f"{name}.md"))
-    masthead.insert(App(env=env), document, "page")
+    book = tmp_path / "book"
+    env = SimpleNamespace(doc2path=lambda name: str(book / f"{name}.md"))
+    masthead.insert(App(env=env, srcdir=str(book)), document, "page")
     target, first, line, *rest = document[0]
     assert isinstance(target, nodes.target)
     assert first is title
     assert rest == below
     assert isinstance(line, nodes.raw)
-    assert line.rawsource == ""
     assert line["format"] == "html"
-    assert line.astext() == masthead.masthead("page", 4, notebook=notebook)
+    entry = bibtex(tmp_path, "page", "Title") if toc == PAPER else ""
+    assert line.astext() == masthead.masthead("page", 4, notebook=notebook, entry=entry)
 
 
 def test_a_page_without_a_title_gets_no_line():

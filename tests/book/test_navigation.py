@@ -88,7 +88,7 @@ def test_a_dead_menu_is_found(browser, server, monkeypatch):
         use_a_menu(browser, "primary", PHONE)
 
 
-SECTION = "run-it-yourself"
+SECTION = "install-it-run-it"
 
 
 @pytest.mark.parametrize("width", [WIDE, PHONE])
@@ -185,7 +185,7 @@ def test_the_download_button_offers_the_source_and_prints(browser, server):
 @pytest.mark.parametrize("page", ["index.html", "api/errors.html"])
 def test_downloads_are_there(browser, server, page):
     visit(browser, f"{server}/{page}")
-    links = [x.get_attribute("href") for x in shown(browser, "p.masthead a[download]")]
+    links = [x.get_attribute("href") for x in shown(browser, ".masthead a[download]")]
     assert links
     for link in links:
         answer = browser.execute_script("return fetch(arguments[0]).then(x => x.text())", link)
@@ -205,7 +205,7 @@ def test_the_keyboard_can_skip_to_the_text(browser, server):
 
 
 def test_folded_code_opens_and_closes(browser, server):
-    visit(browser, f"{server}/index.html")
+    visit(browser, f"{server}/ordering.html")
     folded = "details.above-input"
     summary = shown(browser, f"{folded} > summary")[0]
     bring_into_view(browser, summary)
@@ -216,6 +216,24 @@ def test_folded_code_opens_and_closes(browser, server):
         assert summary.text == "Hide the code"
         press()
         until(browser, lambda: not shown(browser, f"{folded} pre"))
+
+
+# On a page, what opens and what is in it.
+OPENING = {
+    "ordering": (".masthead summary", ".masthead pre", "@incollection{"),
+    "colophon": ("details.sd-dropdown > summary", "details.sd-dropdown table", "Package"),
+}
+
+
+@pytest.mark.parametrize("page", OPENING)
+def test_what_is_folded_opens(browser, server, page):
+    visit(browser, f"{server}/{page}.html")
+    control, content, words = OPENING[page]
+    (summary,) = shown(browser, control)
+    assert not shown(browser, content)
+    bring_into_view(browser, summary).click()
+    (opened,) = until(browser, lambda: shown(browser, content))
+    assert opened.text.startswith(words)
 
 
 def test_code_can_be_copied(browser, server):

@@ -31,7 +31,7 @@ Text.
 @pytest.mark.usefixtures("ascii_elsewhere")
 def test_papers_are_the_pages_with_cells_in_alphabetical_order(tmp_path):
     lay(tmp_path, b=f"é\n{CELL}", a=CELL, c="no cell", **{"d.txt": CELL, "api/e": CELL})
-    assert notebooks.papers(tmp_path) == [tmp_path / "a.md", tmp_path / "b.md"]
+    assert notebooks.executable(tmp_path) == [tmp_path / "a.md", tmp_path / "b.md"]
 
 
 def test_a_page_is_read_with_what_says_something_about_it_only(tmp_path):
@@ -129,13 +129,13 @@ def test_a_drawing_is_found_by_the_name_of_its_figure():
 
 @pytest.fixture
 def here(monkeypatch):
-    """Pages are executed in this process; each prints its name, and draws the landing figure."""
+    """Pages are executed in this process; each prints its name, and draws the README's figure."""
 
     def execute(page):
         notebook = notebooks.convert(page)
         text, picture = f"{page.stem}: Café", f"<svg>{page.stem} ±</svg>"
         notebook.cells[-1].outputs = [shown(text), svg(picture)]
-        notebook.cells[-1].metadata = {"mystnb": {"figure": {"name": "fig-home-stragglers"}}}
+        notebook.cells[-1].metadata = {"mystnb": {"figure": {"name": notebooks.PICTURE[1]}}}
         return notebook
 
     monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
@@ -145,15 +145,15 @@ def here(monkeypatch):
 @pytest.mark.usefixtures("here", "ascii_elsewhere")
 def test_every_paper_is_written_and_what_has_none_is_deleted(tmp_path, capsys):
     book, folder = tmp_path / "book", tmp_path / "notebooks"
-    lay(book, first=PAGE, index=PAGE, prose="Text.")
+    lay(book, first=PAGE, stragglers=PAGE, prose="Text.")
     lay(folder, **{"gone.ipynb": "", "prose.ipynb": "", "first.ipynb": "", "notes.txt": ""})
     notebooks.main(book, folder)
-    assert files(folder) == {"first.ipynb", "index.ipynb", "notes.txt", "picture.svg"}
-    for name in ("first", "index"):
+    assert files(folder) == {"first.ipynb", "stragglers.ipynb", "notes.txt", "picture.svg"}
+    for name in ("first", "stragglers"):
         notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
         assert notebook.cells[-1].outputs[0] == shown(f"{name}: Café")
-    assert (folder / "picture.svg").read_text("utf-8") == "<svg>index ±</svg>"
-    lines = [f"{book / name}.md -> {folder / name}.ipynb\n" for name in ("first", "index")]
+    assert (folder / "picture.svg").read_text("utf-8") == "<svg>stragglers ±</svg>"
+    lines = [f"{book / name}.md -> {folder / name}.ipynb\n" for name in ("first", "stragglers")]
     assert capsys.readouterr().out == "".join(lines)
 
 

@@ -16,11 +16,11 @@ from tests.book.small_books import CELL, HEADER, ROOT, code, shown, stream
 
 from papers.site import own_numbers
 from papers.site.masthead import explained
-from papers.site.notebooks import convert, papers, run
+from papers.site.notebooks import convert, executable, run
 from papers.site.own_numbers import HEADING, find, main, read, said, wanted
 
 BOOK = ROOT / "book"
-PAGES = [page for page in papers(BOOK) if f"# {HEADING}\n" in page.read_text("utf-8")]
+PAGES = [page for page in executable(BOOK) if f"# {HEADING}\n" in page.read_text("utf-8")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
