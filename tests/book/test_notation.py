@@ -3,7 +3,7 @@
 import pytest
 
 from papers.pages import papers, read
-from papers.site.notation import Row, letter, mathematics, order, rows, symbols, unexplained
+from papers.site.notation import Row, letter, mathematics, order, rows, symbols, unexplained, used
 
 HEAD = "| Symbol | Meaning | Unit |\n|:--|:--|:--|\n"
 
@@ -59,19 +59,60 @@ def test_letters_of_one_section_or_of_proofs_need_no_row():
 
 
 @pytest.mark.parametrize(
-    ("tex", "found"),
+    ("page", "formulas"),
     [
-        (r"\bar v / v_{\min}", {r"\bar v", "v"}),
-        (r"\mathrm du \, \operatorname{Var} x", {"u", "x"}),
-        (r"\text{block } j \ge \sigma_y^2", {"j", r"\sigma", "y"}),
-        (r"\frac{\tilde{q}}{L_r}", {r"\tilde q", "L", "r"}),
+        ("no formula", []),
+        ("$a$ and $b + c$", ["a", "b + c"]),
+        ("$$a\n+ b$$ and $c$", ["a\n+ b", "c"]),
+        ("$a$\n\n```{math}\n:label: eq-b\nb\n```\n", ["\nb\n", "a"]),
+        ("```{math}\n:label: eq-b\n:nowrap:\nb\n:c\n```\n", ["\n\nb\n\n"]),
+        ("```{math}\na\n```\n$b$\n```{math}\nc : d\n```\n", ["a\n", "c : d\n", "b"]),
+        ("$a$\n```{code-cell}\n'$b$'\n\n'$c$'\n```\n$d$", ["a", "d"]),
+        ("$a$\n````{code-cell}\n'$b$'\n```\n'$c$'\n````\n$d$", ["a", "d"]),
+        ("$a$\n```python\n'$b$'\n\n'$c$'\n```\n$d$", ["a", "d"]),
+        ("$a$\n```bash\n'$b$'\n```\n```text\n'$c$'\n```\n$d$", ["a", "d"]),
+        ("$a$ `$b$` {eq}`$c$` {prf:ref}`$d$` $e$", ["a", "e"]),
     ],
 )
-def test_symbols_of_a_formula(tex, found):
+def test_the_formulas_of_a_page(page, formulas):
+    assert mathematics(page) == formulas
+
+
+@pytest.mark.parametrize(
+    ("page", "formula"),
+    [
+        ("$a\n```{code-cell}\n1\n```\nb$", "a\n\nb"),
+        ("$a\n```python\n1\n```\nb$", "a\n\nb"),
+        ("$a {eq}`c` b$", "a   b"),
+    ],
+)
+def test_nothing_is_put_where_code_or_a_role_stood(page, formula):
+    assert mathematics(page) == [formula]
+
+
+def test_only_a_blank_is_put_where_a_block_stood():
+    assert mathematics("$a\n```{math}\nc\n```\nb$") == ["c\n", "a\n \nb"]
+
+
+@pytest.mark.parametrize(
+    ("tex", "found"),
+    [
+        ("", set()),
+        ("1 + 2", set()),
+        (r"a_b^C", {"a", "b", "C"}),
+        (r"\alpha + \varepsilon \cdot \Omega", {r"\alpha", r"\varepsilon", r"\Omega"}),
+        (r"\frac{\max x}{\left(y\right)}", {"x", "y"}),
+        (r"\bar v + \bar{w} + \hat\mu", {r"\bar v", r"\bar w", r"\hat \mu"}),
+        (r"a\text{ x }b\mathrm{d}c", {"a", "b", "c"}),
+        (r"\barely x", {"x"}),
+        (r"\frac{\tilde{q}}{L_r}", {r"\tilde q", "L", "r"}),
+        (r"\mathrm du \, \operatorname{Var} x", {"u", "x"}),
+    ],
+)
+def test_the_symbols_of_a_formula(tex, found):
     assert symbols(tex) == found
 
 
-def test_mathematics_is_not_looked_for_in_code():
-    cell = "```{code-cell} ipython3\nd = '$d$'\n```\n"
-    text = f"$a$ `$b$` {{eq}}`c`\n\n{cell}\n```{{math}}\n:label: x\ng\n```\n"
-    assert set(mathematics(text)) == {"a", "\ng\n"}
+def test_a_page_uses_the_symbols_of_all_its_formulas():
+    assert used("no formula") == set()
+    assert used("$a + b$ then\n\n```{math}\n:label: x\n\\bar c\n```\n") == {"a", "b", r"\bar c"}
