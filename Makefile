@@ -16,6 +16,9 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
+# A process for each processor; each takes whole files, in the order of tests/conftest.py.
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
+
 .PHONY: book test baseline run execute notebooks serve bench mutants mutation soak lint lock clean
 
 book: $(READY)
@@ -23,13 +26,13 @@ book: $(READY)
 
 test: book lint
 	$(BIN)/python -m tests.book.browser
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # The laws and the notebooks again, as on a processor without what NumPy found on this one.
 baseline: $(READY)
 	features="$$($(BIN)/python tests/dispatch.py)" && echo "NumPy without $$features" && \
 	export NPY_DISABLE_CPU_FEATURES="$$features" && test -z "$$($(BIN)/python tests/dispatch.py)" && \
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/book
+	$(BIN)/python -m pytest $(PARALLEL) --ignore=tests/book
 
 run: $(READY)
 	@test -f notebooks/$(PAGE).ipynb || { echo "PAGE must be one of: $(basename $(notdir $(wildcard notebooks/*.ipynb)))"; exit 2; }
