@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from tests.library.strategies import close, leq, twos
+from tests.library.strategies import close, few, leq, twos
 
 from decentral import inner_steps
 
@@ -29,6 +29,7 @@ def test_a_worker(mode, steps, unit):
     assert not forgotten or close(known, ceiling)
 
 
+@few
 @given(modes, counts)
 def test_weights_of_one_mode(mode, fleet):
     a, eta = mode
@@ -42,6 +43,7 @@ def test_weights_of_one_mode(mode, fleet):
     assert close(inner_steps.information_weights(fleet[::-1], a, eta), best[::-1])
 
 
+@few
 @given(modes, counts, st.floats(0.1, 0.9))
 def test_floors(mode, fleet, target):
     a, eta = mode

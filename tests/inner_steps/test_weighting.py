@@ -46,10 +46,11 @@ def test_best_weights_of_the_four_fleets(fleet, floor):
         assert best.floor <= loss_floor(MODES, 0.2, fleet, weights, outer_step=outer)
 
 
-def test_best_weights_are_optimal():
+@pytest.mark.parametrize("seed", [6])
+def test_best_weights_are_optimal(seed):
     """A bound by convexity, from a linear programme over all feasible weights."""
-    rng, infeasible = np.random.default_rng(6), 0
-    for _ in range(150):
+    rng, infeasible = np.random.default_rng(seed), 0
+    for _ in range(50):
         curvatures = np.minimum(10 ** rng.uniform(-3, 0.9, rng.integers(1, 5)), 9.9)
         steps, target = rng.integers(1, 200, rng.integers(1, 6)), float(10 ** rng.uniform(-2, 0.2))
         try:
@@ -67,7 +68,7 @@ def test_best_weights_are_optimal():
         )
         assert math.isclose(value, best.floor, rel_tol=1e-10)
         assert gap <= 1e-9 * value
-    assert 5 < infeasible < 100
+    assert 2 < infeasible < 35
 
 
 @pytest.mark.parametrize("a", [0.01, 0.25, 1.0, 6.0])

@@ -54,10 +54,13 @@ def test_hard_tails(stages, q, skips, drop, log_drop):
         assert close(found, mpmath.mpf(log_drop), TAIL_RTOL)
 
 
-@pytest.mark.parametrize("stages", [1, 2, 10, 48, 1000, 10**5, 10**6])
-def test_tails_against_fifty_digits(stages):
+@pytest.mark.parametrize(
+    ("stages", "count"),
+    [(1, 60), (2, 60), (10, 60), (48, 60), (1000, 60), (10**5, 30), (10**6, 30)],
+)
+def test_tails_against_fifty_digits(stages, count):
     rng, deep, plain = np.random.default_rng(stages), 0, 0
-    for _ in range(60):
+    for _ in range(count):
         q = float(10 ** rng.uniform(-12, -0.01))
         mean, spread = stages * q, math.sqrt(stages * q * (1 - q))
         skips = int(min(stages - 1, max(0, mean + rng.uniform(-3, 60) * spread)))
@@ -69,7 +72,7 @@ def test_tails_against_fifty_digits(stages):
             deep += 1
         logarithm = oracle.log_drop(stages, q, skips)
         assert close(log_drop_probability(stages, q, skips=skips), logarithm, TAIL_RTOL)
-    assert plain > 20
+    assert plain > count / 3
     assert deep > 0 or stages < 1000
 
 
@@ -116,15 +119,11 @@ def test_logarithms_of_deep_tails_of_few_stages(stages, left):
     assert abs(mpmath.mpf(float(found)) / exact - 1) < 3e-12
 
 
-@pytest.mark.parametrize(
-    ("stages", "q", "skips"),
-    [
-        (99_999_993, 0.9, 90_112_193),
-        (99_999_993, 0.95, 95_081_504),
-        (99_999_937, 0.9, 90_112_143),
-        (10**8, 0.7, 70_171_388),
-    ],
-)
+# Of a hundred million stages, where the oracle is slow; `soak_numerics.py` tries more.
+JUST_BELOW = [(99_999_993, 0.9, 90_112_193), (10**8, 0.7, 70_171_388)]
+
+
+@pytest.mark.parametrize(("stages", "q", "skips"), JUST_BELOW)
 def test_logarithms_where_the_tail_of_many_likely_outages_just_underflows(stages, q, skips):
     exact = oracle.log_drop(stages, q, skips)
     assert -720 < exact < math.log(1e-300)

@@ -18,7 +18,7 @@ RTOL = 1e-12
 SLACK = 1 + RTOL
 
 
-def _chains(seed, count=300):
+def _chains(seed, count=150):
     rng = np.random.default_rng(seed)
     for _ in range(count):
         costs = rng.lognormal(sigma=rng.uniform(0, 2), size=rng.integers(1, 40))

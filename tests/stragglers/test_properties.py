@@ -21,6 +21,7 @@ goals = st.fixed_dictionaries(
 )
 
 
+@few
 @given(fleets, st.floats(0, 10), twos)
 def test_round_times(fleet, shift, unit):
     workers, quorum = fleet
@@ -54,6 +55,7 @@ def test_unequal_workers(paces, quorum):
     np.testing.assert_allclose(stragglers.unequal_round_time(alike, quorum), exact, rtol=1e-9)
 
 
+@few
 @given(goals, st.integers(1, 60), st.floats(0.02, 0.4), st.integers(0, 300))
 def test_errors_and_rounds(goal, quorum, share, rounds):
     step = share / goal["curvature"]

@@ -42,9 +42,10 @@ def fleets(seed, number):
         )
 
 
-def test_best_quorum_against_a_search():
+@pytest.mark.parametrize("seed", [4])
+def test_best_quorum_against_a_search(seed):
     feasible = 0
-    for times, law, step in fleets(4, 60):
+    for times, law, step in fleets(seed, 25):
         exact = oracle.best_quorum(times.tolist(), step=step, most=800, **law)
         if exact is None:
             with pytest.raises(InfeasibleError):
@@ -54,12 +55,13 @@ def test_best_quorum_against_a_search():
             ours = best_quorum(times, step=step, **law)
             assert (ours.quorum, ours.rounds) == exact[:2]
             assert ours.time == pytest.approx(exact[2], rel=1e-12)
-    assert feasible > 30
+    assert feasible > 10
 
 
-def test_best_quorum_and_step_against_a_search():
+@pytest.mark.parametrize("seed", [5])
+def test_best_quorum_and_step_against_a_search(seed):
     several = 0
-    for times, law, _ in fleets(5, 25):
+    for times, law, _ in fleets(seed, 12):
         if np.isinf(times).all():
             continue
         exact = oracle.best_quorum_and_step(times.tolist(), most=20000, **law)
@@ -71,7 +73,7 @@ def test_best_quorum_and_step_against_a_search():
             args = {name: law[name] for name in ("curvature", "noise", "start")}
             reached = squared_error(ours.rounds, ours.quorum, step=ours.step, **args)
             assert reached <= law["accuracy"] * (1 + 1e-14)
-    assert several > 8
+    assert several > 2
 
 
 def test_best_step_against_a_search():
@@ -206,12 +208,11 @@ def test_the_best_step_from_very_far_forgets_the_start_at_once():
     assert best.step == pytest.approx(1, rel=1e-15)
 
 
-@pytest.mark.parametrize("n", range(2, 40))
-def test_gradients_that_are_just_enough_take_one_round_of_the_best_step(n):
+def test_gradients_that_are_just_enough_take_one_round_of_the_best_step():
     """One round of k gradients leaves at best 1/(1 + k/2) of a start of 1 with noise 2."""
-    for k in range(1, 20):
-        best = best_step(k, curvature=n, noise=2 * n**2, start=1, accuracy=2 / (2 + k))
-        assert best.rounds == 1
+    k, n = np.arange(1.0, 20), np.arange(2.0, 40)[:, None]
+    best = best_step(k, curvature=n, noise=2 * n**2, start=1, accuracy=2 / (2 + k))
+    assert np.all(best.rounds == 1)
 
 
 def test_of_quorums_that_take_the_same_time_the_least_is_taken():
