@@ -3,17 +3,16 @@
 import importlib
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from docutils.core import publish_doctree
 
 from papers.claims import PAPERS
 from papers.pages import modules
-from papers.site.masthead import WORDS_PER_MINUTE, masthead, minutes
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
@@ -28,9 +27,14 @@ NAMES = [
 ]
 
 
+@cache
+def entries(module):
+    html = (SITE / "api" / f"{module}.html").read_text("utf-8")
+    return BeautifulSoup(html, "html.parser")
+
+
 def entry(module, name):
-    page = BeautifulSoup((SITE / "api" / f"{module}.html").read_text("utf-8"), "html.parser")
-    title = page.find("dt", id=f"decentral.{module}.{name}")
+    title = entries(module).find("dt", id=f"decentral.{module}.{name}")
     assert title, f"decentral.{module}.{name} has no entry"
     return title.parent
 
@@ -56,21 +60,6 @@ def test_every_function_is_linked_with_the_papers_both_ways(module, name):
     for page in papers:
         text = (SITE / f"{page}.html").read_text("utf-8")
         assert f'href="api/{module}.html#decentral.{module}.{name}"' in text
-
-
-def test_what_can_be_read_is_counted():
-    words = "word " * (2 * WORDS_PER_MINUTE)
-    code = "::\n\n    code " + "code " * 1000
-    assert minutes(publish_doctree(f"Title\n=====\n\n{words}\n\n{code}\n\n:math:`x`")) == 3
-    assert minutes(publish_doctree("few words")) == 1
-
-
-def test_the_line_under_the_title():
-    line = masthead("api/x", 4, notebook=False)
-    assert 'href="../_sources/api/x.md"' in line
-    assert "4 min read" in line
-    assert "ipynb" not in line
-    assert "make run PAGE=y" in masthead("y", 1, notebook=True)
 
 
 @pytest.mark.parametrize("page", [path.stem for path in (ROOT / "notebooks").glob("*.ipynb")])
