@@ -1,5 +1,6 @@
 """Races of exponential times, over all sets of workers or by quadrature.
 
+n workers, numbered from 0, finish at independent times, and a race ends when the k-th is in.
 Written from the definitions, without looking at the library; exact rationals or 50+ digits.
 Floats are taken at their exact binary value everywhere. Functions that return an ``mpmath.mpf``
 compute at 60 digits or more, whatever the caller's precision.
@@ -17,9 +18,8 @@ from numpy.typing import NDArray
 from tests.numerics.precision import DIGITS, Number, Real, as_mpf, positive, total_of, whole_quorum
 
 
-# 4. Exponential races with unequal rates
 # With unequal full-precision floats the rationals grow long: seconds for n = 12 and k > 6 or so,
-# where the 50-digit (as_mpf) and quadrature forms take their place. Small rationals stay short.
+# where the 50-digit (`..._mp`) and quadrature forms take their place. Small rationals stay short.
 def levels(rates: Sequence[Number], k: int) -> Iterator[dict[int, tuple[Number, Number]]]:
     """Yield, for j = 0..k, bitmask of the first j finishers -> (probability, rate left)."""
     n = len(rates)

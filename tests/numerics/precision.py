@@ -13,7 +13,6 @@ Real: TypeAlias = int | float | Fraction | mpmath.mpf
 DIGITS = 60
 
 
-# Conversions
 def as_fraction(value: Real) -> Fraction:
     """Return the exact rational value of a finite number."""
     if isinstance(value, mpmath.mpf):

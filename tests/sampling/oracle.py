@@ -51,7 +51,6 @@ def _members_float(n: int, k: int) -> tuple[NDArray[np.int64], Floats]:
     return masks, (masks[:, None] >> np.arange(n) & 1).astype(np.float64)
 
 
-# 5. Estimators of the mean of theta from the first k
 ESTIMATORS = ("plain", "horvitz-thompson", "hajek")
 
 

@@ -1,5 +1,6 @@
 """Order statistics of the exponential, the Pareto and any other law, from their definitions.
 
+n workers finish at independent times and a round ends at X_(k), the k-th smallest of them.
 Written from the definitions, without looking at the library; exact rationals or 50+ digits.
 Floats are taken at their exact binary value everywhere. Functions that return an ``mpmath.mpf``
 compute at 60 digits or more, whatever the caller's precision.
@@ -18,7 +19,6 @@ from tests.numerics.precision import DIGITS, Real, as_fraction, as_mpf, checked_
 Floats: TypeAlias = NDArray[np.float64]
 
 
-# 1. Order statistics of the exponential law
 def _spacings(n: int, k: Real, power: int) -> mpmath.mpf:
     """Sum 1/j^power over the k spacings j = n-k+1, ..., n; polygammas if k is not whole."""
     quorum = checked_quorum(n, k)
@@ -77,7 +77,6 @@ def exponential_variance_by_density(n: int, k: Real, rate: Real) -> mpmath.mpf:
         return (_against_density(lambda x: x**2, n, k) - mean**2) / as_mpf(rate) ** 2
 
 
-# 2. Order statistics of the Pareto law
 def _pareto_mean_exists(n: int, k: Real, tail: Real) -> bool:
     """Tell whether E X_(k) is finite: P(X_(k) > x) ~ x^(-tail (n-k+1)) must be integrable."""
     return as_fraction(tail) * (n - checked_quorum(n, k) + 1) > 1
@@ -110,7 +109,6 @@ def pareto_mean_by_density(n: int, k: Real, tail: Real, scale: Real) -> mpmath.m
         return as_mpf(scale) * (1 + excess)
 
 
-# 3. Order statistics of any law
 def order_statistic_mean(
     upper_quantile: Callable[[mpmath.mpf], mpmath.mpf],
     n: int,
@@ -169,7 +167,6 @@ def order_statistic_mean(
         return total
 
 
-# 7. Simulation
 def simulate_round_times(
     sampler: Callable[[np.random.Generator, tuple[int, int]], Floats],
     n: int,

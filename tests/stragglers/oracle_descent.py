@@ -18,7 +18,6 @@ from tests.numerics.precision import DIGITS, Real, as_fraction, as_mpf
 Floats: TypeAlias = NDArray[np.float64]
 
 
-# 6. Noisy descent on a quadratic
 def _step_map(k: Real, curvature: Real, step: Real, noise: Real) -> tuple[Fraction, Fraction]:
     """Return (r, c) with E x_(t+1)^2 = r E x_t^2 + c: the noise is independent and centred."""
     eta = as_fraction(step)
