@@ -210,10 +210,10 @@ def test_folded_code_opens_and_closes(browser, server):
     summary = shown(browser, f"{folded} > summary")[0]
     bring_into_view(browser, summary)
     for press in (summary.click, lambda: summary.send_keys(Keys.ENTER)):
-        assert summary.text == "Show the code"
+        assert summary.text == "Show what this page imports"
         press()
         until(browser, lambda: shown(browser, f"{folded} pre"))
-        assert summary.text == "Hide the code"
+        assert summary.text == "Hide what this page imports"
         press()
         until(browser, lambda: not shown(browser, f"{folded} pre"))
 
