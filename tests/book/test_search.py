@@ -48,6 +48,19 @@ def test_a_result_opens_at_the_section_that_has_the_word(browser, server, word):
     assert 0 <= top < 900
 
 
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("synchronization interval", "inner_steps.html"),
+        ("non-iid", "stragglers.html"),
+        ("errata", "ledger.html"),
+        ("4090", "api/machines.html"),
+    ],
+)
+def test_a_page_is_found_by_words_that_it_does_not_use(browser, server, words, page):
+    assert f"{server}/{page}" in [address(x).split("#")[0] for x in search(browser, server, words)]
+
+
 @pytest.mark.parametrize("words", ["best_quorum", "outage", "equal weights"])
 def test_results_are_prose(browser, server, words):
     results = search(browser, server, words)
