@@ -23,11 +23,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from papers.pages import papers
+from papers.pages import SHARED, papers
 from papers.text import number, say
-
-# The environment variable that names the folder of judgements shared within one build.
-SHARED = "DECENTRAL_JUDGEMENTS"
 
 PAPERS = papers()
 

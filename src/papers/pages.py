@@ -23,6 +23,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[2]
+# The environment variable that names the folder of judgements shared within one build.
+SHARED = "DECENTRAL_JUDGEMENTS"
 
 
 @cache

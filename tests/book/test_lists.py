@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from papers.pages import modules, papers, read
-from papers.site import archive, lists
+from papers.site import archive, contents, lists
 from papers.site.cite import bibtex
 
 HEADER = "---\njupytext: {}\npaper:\n  figure: fig-one\n---\n\n"
@@ -65,8 +65,8 @@ def test_each_module_gets_its_page_below_that_of_the_library(book):
     for name, module in (("gone", "decentral.gone"), ("mine", "another")):
         automodule = f"```{{eval-rst}}\n.. automodule:: {module}\n```\n"
         (book / "book" / "api" / f"{name}.md").write_text(f"# `{module}`\n\n{automodule}")
-    contents = yaml.safe_load(lists.write(book).read_text())
-    (library,) = contents["parts"][1]["chapters"]
+    whole = yaml.safe_load(contents.write(book).read_text())
+    (library,) = whole["parts"][1]["chapters"]
     assert library["sections"] == [{"file": "api/two_words"}, {"file": "api/also"}]
     pages = {path.name: path.read_text() for path in (book / "book" / "api").iterdir()}
     assert sorted(pages) == ["also.md", "mine.md", "two_words.md"]

@@ -77,10 +77,9 @@ def test_it_builds_without_a_warning_and_is_listed_everywhere(project):
 
 
 def test_its_law_passes_its_tests_and_those_of_all_functions(project):
-    own = ("src/decentral/checkpoints", "tests/checkpoints")
-    assert run(project, "pytest", "--quiet", *own) == 0
-    common = ("tests/library/test_validation.py", "-k", "checkpoints or every")
-    assert run(project, "pytest", "--quiet", *common) == 0
+    files = ("src/decentral/checkpoints", "tests/checkpoints", "tests/library/test_validation.py")
+    chosen = ("-k", "checkpoints or every")
+    assert run(project, "pytest", "--quiet", *files, *chosen) == 0
 
 
 def test_it_keeps_the_rules_of_the_book(project):

@@ -30,8 +30,8 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.readers import get_reader
 
-from papers.claims import SHARED
-from papers.site import lists
+from papers.pages import SHARED
+from papers.site import contents
 from papers.site.notebooks import executable, join_streams, run
 
 # Everything besides a page's own cells that can change what is on it.
@@ -187,7 +187,7 @@ def build(root: Path) -> int:
         key = begin(root)
         folder = computed(root, key)
         os.environ[SHARED] = str(folder / "judgements")  # of claims, once for all pages
-        toc, out = str(lists.write(root)), str(root)
+        toc, out = str(contents.write(root)), str(root)
         options = ["--config", "_config.yml", "--toc", toc, "--path-output", out]
         strict = ["-W", "-n", "--keep-going"]
         builder = str(Path(sys.executable).with_name("jupyter-book"))
