@@ -18,6 +18,10 @@ def test_more_tails_that_just_underflow(stages, q, skips):
     )
 
 
+def test_a_tail_of_a_hundred_million_stages_of_one_half():
+    test_binomial.test_tails_of_a_hundred_million_stages(0.5, 50_150_000)
+
+
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_more_races_of_up_to_twelve(seed):
     test_races.test_inclusion_against_the_exact_race(seed, 12)

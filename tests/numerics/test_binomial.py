@@ -76,9 +76,7 @@ def test_tails_against_fifty_digits(stages, count):
     assert deep > 0 or stages < 1000
 
 
-@pytest.mark.parametrize(
-    ("q", "skips"), [(0.5, 50_150_000), (0.01, 1_030_000), (1e-6, 350), (1e-9, 40)]
-)
+@pytest.mark.parametrize(("q", "skips"), [(0.01, 1_030_000), (1e-6, 350), (1e-9, 40)])
 def test_tails_of_a_hundred_million_stages(q, skips):
     exact = oracle.drop(10**8, q, skips)
     assert close(drop_probability(10**8, q, skips=skips), exact, TAIL_RTOL)

@@ -126,12 +126,12 @@ def test_the_bounds_of_the_search_are_bounds():
 def test_allocation_one_by_one_among_nearly_equal_stages():
     rng = np.random.default_rng(15)
     options = np.array([o for o in product(range(1, 8), repeat=5) if sum(o) == 12])
-    for _ in range(60):
+    for _ in range(40):
         live = rng.uniform(0.5, 0.6, 5)
         least = _drop(live, options, 0).min()
         assert _drop(live, best_allocation(live, 12), 0) <= least * (1 + RTOL)
     options = np.array([[count, 9 - count] for count in range(1, 9)])
-    for other in np.linspace(0.3, 0.99, 300):  # close by the points where the best changes
+    for other in np.linspace(0.3, 0.99, 200):  # close by the points where the best changes
         live = np.array([0.5, other])
         least = _drop(live, options, 0).min()
         assert _drop(live, best_allocation(live, 9), 0) <= least * (1 + RTOL)

@@ -46,7 +46,7 @@ def test_exponential_times_of_more_workers_than_could_be_summed():
                 assert close(exponential_round_variance(n, k), squares, 4e-15)
 
 
-@pytest.mark.parametrize("k", [2, 12])
+@pytest.mark.parametrize("k", [7])
 def test_exponential_times_from_the_density(k):
     assert close(
         exponential_round_time(12, k, shift=3, rate=0.5),
@@ -71,7 +71,7 @@ def test_pareto_times_to_full_precision(n, tail):
 
 
 def test_pareto_times_from_the_density():
-    for k in (5, 12):
+    for k in (1, 11):
         assert close(
             pareto_round_time(12, k, tail=1.5), oracle.pareto_mean_by_density(12, k, 1.5, 1)
         )

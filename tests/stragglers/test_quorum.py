@@ -45,7 +45,7 @@ def fleets(seed, number):
 @pytest.mark.parametrize("seed", [4])
 def test_best_quorum_against_a_search(seed):
     feasible = 0
-    for times, law, step in fleets(seed, 25):
+    for times, law, step in fleets(seed, 20):
         exact = oracle.best_quorum(times.tolist(), step=step, most=800, **law)
         if exact is None:
             with pytest.raises(InfeasibleError):
@@ -55,7 +55,7 @@ def test_best_quorum_against_a_search(seed):
             ours = best_quorum(times, step=step, **law)
             assert (ours.quorum, ours.rounds) == exact[:2]
             assert ours.time == pytest.approx(exact[2], rel=1e-12)
-    assert feasible > 10
+    assert feasible > 8
 
 
 @pytest.mark.parametrize("seed", [5])
