@@ -7,6 +7,7 @@ that the two agree. The paper, the ledger page and the tests all read from here.
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import importlib.util
 import math
@@ -280,14 +281,14 @@ def judgement(identifier: str) -> Judgement:
     if not shared:
         return judge(registry()[identifier])
     path = Path(shared) / f"{identifier}.pickle"
-    with suppress(FileNotFoundError, EOFError, pickle.UnpicklingError):  # missing or damaged
-        found: Judgement = pickle.loads(path.read_bytes())
-        return found
-    result = judge(registry()[identifier])
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_bytes(pickle.dumps(result))
-    draft.replace(path)  # whole or not at all, whoever else may write it
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second waits for what the first finds
+        with suppress(FileNotFoundError, EOFError, pickle.UnpicklingError):  # missing or damaged
+            found: Judgement = pickle.loads(path.read_bytes())
+            return found
+        result = judge(registry()[identifier])
+        path.write_bytes(pickle.dumps(result))
     return result
 
 

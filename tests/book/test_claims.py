@@ -53,7 +53,7 @@ def test_a_judgement_is_shared_and_one_that_is_damaged_is_made_again(tmp_path, m
     alone = claims.judgement.__wrapped__
     made = alone("R1")
     monkeypatch.setattr(claims, "judge", lambda claim: made)
-    (shared,) = (tmp_path / "judgements").iterdir()
+    (shared,) = (tmp_path / "judgements").glob("*.pickle")
     whole = shared.read_bytes()
     for length in range(len(whole)):
         shared.write_bytes(whole[:length])
