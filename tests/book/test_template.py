@@ -77,7 +77,7 @@ def test_it_builds_without_a_warning_and_is_listed_everywhere(project):
 
 
 def test_its_law_passes_its_tests_and_those_of_all_functions(project):
-    files = ("src/decentral/checkpoints", "tests/checkpoints", "tests/library/test_validation.py")
+    files = ("src/decentral/checkpoints", "tests/checkpoints", "tests/library")
     chosen = ("-k", "checkpoints or every")
     assert run(project, "pytest", "--quiet", *files, *chosen) == 0
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.library.strategies import close, few
 
 from decentral import machines
+from decentral.machines import constants
 
 SHAPE = {
     "model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 3,
@@ -28,9 +29,13 @@ def test_transformers(length, batch):
     assert one.parameters.sum() == shape.parameters
 
 
-def test_tables_are_plausible():
-    for name in machines.device_names():
-        found = machines.device(name)
-        assert 1e12 < found.compute < 1e17
-        assert found.bandwidth > 1e11
-    assert machines.model("llama-3-8b").parameters > 8e9
+@given(st.sampled_from(machines.device_names()))
+def test_devices_are_plausible(name):
+    found = machines.device(name)
+    assert 1e12 < found.compute < 1e17
+    assert found.bandwidth > 1e11
+
+
+@given(st.sampled_from(list(constants.load()["models"])))
+def test_models_are_plausible(name):
+    assert 1e9 < machines.model(name).parameters < 1e12
