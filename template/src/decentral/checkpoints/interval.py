@@ -67,8 +67,7 @@ def best_interval(save_time: npt.ArrayLike, time_between_failures: npt.ArrayLike
     Returns
     -------
     ndarray, of the common shape of the arguments
-        In their unit; a NumPy float if all are scalars. The relative error is below
-        1e-15 (1 + M/C), and below 1e-8 if C/M is below that.
+        In their unit; a NumPy float if all are scalars.
 
     Raises
     ------
